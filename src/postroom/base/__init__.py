@@ -1,0 +1,1 @@
+"""Words everybody uses: errors, time, secrets, who is asking, sealed ids."""
