@@ -1,0 +1,43 @@
+"""Where a mail server is, how it proves itself, and why a handshake failed, told so that it can be mended."""
+
+from __future__ import annotations
+
+import hashlib
+import ssl
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A server's address. `pin` is the SHA-256 of its certificate in lower-case hex, trusted instead of authorities."""
+
+    host: str
+    port: int
+    tls: str
+    """`ssl`, `starttls` or `none`."""
+    ca_file: str | None = None
+    pin: str | None = None
+
+
+def context_for(endpoint: Endpoint) -> ssl.SSLContext:
+    """Verification by authorities and host name; with a pin, whoever connects compares `shown_pin` instead."""
+    context = ssl.create_default_context(cafile=endpoint.ca_file)
+    if endpoint.pin:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+def shown_pin(connection: ssl.SSLObject | ssl.SSLSocket | None) -> str:
+    """The SHA-256 of the certificate that the other side showed, in lower-case hex."""
+    certificate = connection.getpeercert(binary_form=True) if connection is not None else None
+    return hashlib.sha256(certificate or b"").hexdigest()
+
+
+def why_not(error: Exception) -> str:
+    """Why TLS failed."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"the certificate is not accepted: {error.verify_message}"
+    if isinstance(error, ssl.SSLError):
+        return "no TLS handshake; are the port and the tls mode right?"
+    return "the connection broke during the TLS handshake"

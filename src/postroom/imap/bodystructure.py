@@ -1,0 +1,91 @@
+"""A server's BODYSTRUCTURE as MIME entities without octets: it says where octets lie, our parse says what they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from postroom.imap.wire import Token, as_int
+from postroom.mail.model import Entity, Field
+
+_MAX_PARTS = 1_000
+
+
+def read_structure(token: Token) -> Entity | None:
+    """The tree (RFC 9051 7.5.2), its header fields spelled out from what the server told; None if it is no tree."""
+    counter = [0]
+    entity = _entity(token, "", counter)
+    if entity is None or counter[0] > _MAX_PARTS:
+        return None
+    return entity
+
+
+def _entity(token: Token, section: str, counter: list[int]) -> Entity | None:
+    counter[0] += 1
+    if not isinstance(token, list) or not token or counter[0] > _MAX_PARTS:
+        return None
+    if isinstance(token[0], list):
+        return _multipart(token, section, counter)
+    return _leaf(token, section or "1")
+
+
+def _multipart(token: Sequence[Token], section: str, counter: list[int]) -> Entity | None:
+    prefix = f"{section}." if section else ""
+    children: list[Entity] = []
+    for position, child in enumerate(token):
+        if not isinstance(child, list):
+            break
+        entity = _entity(child, f"{prefix}{position + 1}", counter)
+        if entity is None:
+            return None
+        children.append(entity)
+    rest = token[len(children) :]
+    subtype = rest[0] if rest else None
+    if not isinstance(subtype, bytes):
+        return None
+    fields = _fields(b"multipart/" + subtype, _at(rest, 1), None, None, _at(rest, 2))
+    return Entity(section, fields, tuple(children))
+
+
+def _leaf(token: Sequence[Token], section: str) -> Entity | None:
+    main, sub = _at(token, 0), _at(token, 1)
+    length = as_int(_at(token, 6))
+    if not isinstance(main, bytes) or not isinstance(sub, bytes) or length is None:
+        return None
+    kind = (main + b"/" + sub).lower()
+    fields = _fields(kind, _at(token, 2), _at(token, 3), _at(token, 5), _disposition(token, kind))
+    return Entity(section, fields, octets=None, length=length)
+
+
+def _disposition(token: Sequence[Token], kind: bytes) -> Token:
+    """Extension data begins after the basic fields, of which text has one more and message/rfc822 three."""
+    basic = 7 + (1 if kind.startswith(b"text/") else 3 if kind == b"message/rfc822" else 0)
+    return _at(token, basic + 1)
+
+
+def _fields(
+    kind: bytes, parameters: Token, content_id: Token, encoding: Token, disposition: Token
+) -> tuple[Field, ...]:
+    fields = [Field("Content-Type", kind + _spelled(parameters))]
+    if isinstance(content_id, bytes):
+        fields.append(Field("Content-ID", content_id))
+    if isinstance(encoding, bytes):
+        fields.append(Field("Content-Transfer-Encoding", encoding))
+    if isinstance(disposition, list) and disposition and isinstance(disposition[0], bytes):
+        fields.append(Field("Content-Disposition", disposition[0] + _spelled(_at(disposition, 1))))
+    elif isinstance(disposition, bytes):
+        fields.append(Field("Content-Disposition", disposition))
+    return tuple(fields)
+
+
+def _spelled(parameters: Token) -> bytes:
+    pairs = parameters if isinstance(parameters, list) else []
+    spelled = b""
+    for name, value in zip(pairs[::2], pairs[1::2], strict=False):
+        if isinstance(name, bytes) and isinstance(value, bytes):
+            quoted = value.replace(b"\\", b"\\\\").replace(b'"', b'\\"')
+            spelled += b"; " + name + b'="' + quoted + b'"'
+    return spelled
+
+
+def _at(values: Sequence[Token], position: int) -> Token:
+    return values[position] if position < len(values) else None

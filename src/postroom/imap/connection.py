@@ -1,0 +1,383 @@
+"""One authenticated conversation with an IMAP server: one command in flight, everything bounded by time and size."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+
+from postroom.base.tls import Endpoint
+from postroom.imap import login as logins
+from postroom.imap.faults import (
+    BusyFault,
+    DeadlineFault,
+    LostFault,
+    RefusedFault,
+    TlsFault,
+    WireFault,
+)
+from postroom.imap.stream import Stream, connect
+from postroom.imap.wire import (
+    Argument,
+    Atom,
+    Continuation,
+    Garbled,
+    Literal,
+    Outgoing,
+    Piece,
+    Response,
+    Status,
+    Token,
+    Untagged,
+    announced_literal,
+    as_int,
+    read_response,
+    write_command,
+)
+
+MAX_LITERAL = 48 * 1024 * 1024
+"""Octets of one literal that are held in memory; larger ones must be streamed or are refused."""
+MAX_UNTAGGED = 200_000
+"""Responses before the tagged one."""
+MAX_ANSWER = 96 * 1024 * 1024
+"""Octets held for one command's whole answer."""
+_YIELD_EVERY = 64
+
+Sink = Callable[[bytes], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Deadlines:
+    """Seconds for a connection with its login, and for one command (`limits` of the configuration)."""
+
+    connect: float
+    command: float
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """The folder a connection has open, by its name on the wire (RFC 9051 6.3.2)."""
+
+    name: bytes
+    read_only: bool
+    uid_validity: int = 0
+    uid_next: int | None = None
+    exists: int = 0
+    permanent_flags: tuple[bytes, ...] = ()
+
+
+@dataclass(slots=True)
+class Reply:
+    """The answer to one command: the tagged status and what came before it."""
+
+    status: Status
+    untagged: list[Untagged] = field(default_factory=list)
+    garbled: list[Garbled] = field(default_factory=list)
+
+    def of(self, kind: str) -> list[Untagged]:
+        return [response for response in self.untagged if response.kind == kind]
+
+
+class Connection:
+    """Made by `open_connection`. After any fault but `RefusedFault` it is closed: its state cannot be trusted."""
+
+    def __init__(self, stream: Stream, endpoint: Endpoint, deadlines: Deadlines) -> None:
+        self._stream = stream
+        self._endpoint = endpoint
+        self._deadlines = deadlines
+        self._lock = asyncio.Lock()
+        self._tags = 0
+        self._capabilities: frozenset[str] = frozenset()
+        self._announced = False
+        self._preauthenticated = False
+        self._held = 0
+        self.selected: Selected | None = None
+
+    @property
+    def closed(self) -> bool:
+        return self._stream.ended
+
+    @property
+    def capabilities(self) -> frozenset[str]:
+        """As announced last: what a server offers may change with TLS and with the login."""
+        return self._capabilities
+
+    def close(self) -> None:
+        self._stream.close()
+
+    async def run(self, name: str, *arguments: Argument, sink: Sink | None = None) -> Reply:
+        """Send one command and read its answer.
+
+        With `sink`, literals are handed to it in chunks instead of being held. Raises `RefusedFault` for NO and
+        BAD, `DeadlineFault`, `LostFault` or `WireFault` otherwise. A cancelled command closes the connection.
+        """
+        async with self._lock, self._whole_or_closed():
+            tag = self._next_tag()
+            out = write_command(tag, name, arguments, literal_plus=self._literal_plus(arguments))
+            reply = await self._exchange(tag, out, sink)
+        return self._judged(reply)
+
+    async def authenticate(self, identity: logins.Identity) -> None:
+        """Log in. Raises `LoginFault` when refused, which nobody may try again with the same secret."""
+        if self._preauthenticated:
+            return
+        sasl = logins.choose(identity, self._capabilities, self._endpoint.host, self._endpoint.port)
+        self._announced = False
+        try:
+            if sasl is None:
+                await self.run("LOGIN", identity.username, identity.secret.reveal())
+            else:
+                await self._sasl(sasl)
+        except RefusedFault as error:
+            self.close()
+            raise logins.refusal(error) from None
+        if not self._announced:
+            await self.run("CAPABILITY")
+
+    async def start_tls(self) -> None:
+        if self._preauthenticated or "STARTTLS" not in self._capabilities:
+            self.close()
+            raise TlsFault("the server offers no STARTTLS; set tls to ssl, or fix the server")
+        try:
+            await self.run("STARTTLS")
+        except RefusedFault:
+            self.close()
+            raise TlsFault("the server refused STARTTLS") from None
+        async with self._whole_or_closed(self._deadlines.connect):
+            await self._stream.start_tls(self._endpoint)
+        await self.run("CAPABILITY")
+
+    async def greeted(self) -> None:
+        """Read the greeting (RFC 9051 7.1.5) and learn the capabilities."""
+        async with self._whole_or_closed(self._deadlines.connect):
+            greeting = await self._read_response(None)
+        if not isinstance(greeting, Status) or greeting.kind not in ("OK", "PREAUTH"):
+            self.close()
+            if isinstance(greeting, Status) and greeting.kind == "BYE":
+                raise BusyFault("the server turned the connection away")
+            raise WireFault("the server does not greet like an IMAP server; is the port right?")
+        self._preauthenticated = greeting.kind == "PREAUTH"
+        self._note_status(greeting)
+        if not self._announced:
+            await self.run("CAPABILITY")
+
+    async def select(self, name: bytes, *, read_only: bool) -> Selected:
+        """Open a folder. Raises `RefusedFault` if it cannot be; then none is open."""
+        self.selected = None
+        pending = Selected(name, read_only)
+        reply = await self.run("EXAMINE" if read_only else "SELECT", name)
+        self.selected = _read_selected(pending, reply)
+        return self.selected
+
+    # -- one exchange
+
+    def _next_tag(self) -> bytes:
+        self._tags += 1
+        self._held = 0
+        return b"P%d" % self._tags
+
+    def _literal_plus(self, arguments: Sequence[Argument]) -> bool:
+        if "LITERAL+" in self._capabilities:
+            return True
+        sizes = [len(argument) for argument in arguments if not isinstance(argument, Atom)]
+        return "LITERAL-" in self._capabilities and all(size <= 4096 for size in sizes)
+
+    @asynccontextmanager
+    async def _whole_or_closed(self, seconds: float | None = None) -> AsyncIterator[None]:
+        """Whatever interrupts the block, a deadline or a cancellation included, closes the connection."""
+        try:
+            async with asyncio.timeout(seconds or self._deadlines.command):
+                yield
+        except TimeoutError:
+            self.close()
+            raise DeadlineFault("the server did not answer in time") from None
+        except BaseException:
+            self.close()
+            raise
+
+    async def _exchange(self, tag: bytes, out: Outgoing, sink: Sink | None) -> Reply:
+        reply = Reply(Status(None, "OK", None, [], ""))
+        for number, segment in enumerate(out.segments):
+            if number and out.wait:
+                early = await self._read_until(tag, reply, sink, wants_continuation=True)
+                if early is not None:
+                    return early
+            await self._stream.write(segment)
+        done = await self._read_until(tag, reply, sink, wants_continuation=False)
+        if done is None:
+            raise WireFault("the server asks for more of a finished command")
+        return done
+
+    async def _read_until(
+        self, tag: bytes, reply: Reply, sink: Sink | None, *, wants_continuation: bool
+    ) -> Reply | None:
+        """Read to the tagged status, or to a continuation (None)."""
+        for count in range(MAX_UNTAGGED):
+            response = await self._read_response(sink)
+            if count % _YIELD_EVERY == _YIELD_EVERY - 1:
+                await asyncio.sleep(0)
+            if isinstance(response, Continuation):
+                if wants_continuation:
+                    return None
+                raise WireFault("a continuation that nobody asked for")
+            if isinstance(response, Status) and response.tag is not None:
+                if response.tag != tag:
+                    raise WireFault("the answer to another command")
+                self._note_status(response)
+                reply.status = response
+                return reply
+            self._note(response, reply)
+        raise WireFault(f"more than {MAX_UNTAGGED:,} responses to one command")
+
+    async def _read_response(self, sink: Sink | None) -> Response:
+        pieces: list[Piece] = []
+        while True:
+            line = await self._stream.read_line()
+            self._spend(len(line))
+            pieces.append(line)
+            size = announced_literal(line, first=len(pieces) == 1)
+            if size is None:
+                return read_response(pieces)
+            pieces.append(await self._read_literal(size, sink))
+
+    def _spend(self, octets: int) -> None:
+        self._held += octets
+        if self._held > MAX_ANSWER:
+            raise WireFault(f"an answer of more than {MAX_ANSWER:,} octets")
+
+    async def _read_literal(self, size: int, sink: Sink | None) -> Literal:
+        if sink is None:
+            if size > MAX_LITERAL:
+                raise WireFault(f"a literal of {size:,} octets is more than the gateway takes")
+            self._spend(size)
+            return Literal(await self._stream.read_exactly(size))
+        left = size
+        while left:
+            chunk = await self._stream.read_some(left)
+            left -= len(chunk)
+            await sink(chunk)
+        return Literal(b"", streamed=size)
+
+    # -- what responses mean for the connection
+
+    def _note(self, response: Response, reply: Reply) -> None:
+        if isinstance(response, Garbled):
+            reply.garbled.append(response)
+        elif isinstance(response, Untagged):
+            reply.untagged.append(response)
+            self._note_untagged(response)
+        elif isinstance(response, Status):
+            reply.untagged.append(Untagged(response.kind, None, [_code_token(response), *response.code_values]))
+            self._note_status(response)
+            if response.kind == "BYE":
+                raise LostFault("the server ended the session")
+
+    def _note_status(self, status: Status) -> None:
+        if status.code == "CAPABILITY":
+            self._learn(status.code_values)
+
+    def _note_untagged(self, response: Untagged) -> None:
+        if response.kind == "CAPABILITY":
+            self._learn(response.values)
+        elif self.selected is not None and response.number is not None:
+            if response.kind == "EXISTS":
+                self.selected = replace(self.selected, exists=response.number)
+            elif response.kind == "EXPUNGE":
+                self.selected = replace(self.selected, exists=max(0, self.selected.exists - 1))
+
+    def _learn(self, values: Sequence[Token]) -> None:
+        self._capabilities = frozenset(
+            value.decode("ascii", "replace").upper() for value in values if isinstance(value, bytes)
+        )
+        self._announced = True
+
+    def _judged(self, reply: Reply) -> Reply:
+        if reply.status.kind != "OK":
+            raise RefusedFault(reply.status.text, reply.status.code)
+        return reply
+
+    async def _sasl(self, sasl: logins.Sasl) -> None:
+        initial = logins.encoded(sasl)
+        async with self._lock, self._whole_or_closed():
+            tag = self._next_tag()
+            line = b"%s AUTHENTICATE %s" % (tag, sasl.mechanism.encode())
+            reply = Reply(Status(None, "OK", None, [], ""))
+            if "SASL-IR" in self._capabilities:
+                await self._stream.write(line + b" " + initial.encode() + b"\r\n")
+            else:
+                await self._stream.write(line + b"\r\n")
+                if await self._read_until(tag, reply, None, wants_continuation=True) is None:
+                    await self._stream.write(initial.encode() + b"\r\n")
+            done = await self._finish_sasl(tag, reply)
+        self._judged(done)
+
+    async def _finish_sasl(self, tag: bytes, reply: Reply) -> Reply:
+        """The mechanisms' error challenge (RFC 7628 3.2.3) is answered with an empty line, then comes the NO."""
+        if reply.status.tag == tag:
+            return reply
+        done = await self._read_until(tag, reply, None, wants_continuation=True)
+        if done is not None:
+            return done
+        await self._stream.write(b"\r\n")
+        done = await self._read_until(tag, reply, None, wants_continuation=False)
+        if done is None:
+            raise LostFault("the login did not end")
+        return done
+
+
+def _code_token(status: Status) -> Token:
+    return status.code.encode() if status.code else None
+
+
+def _read_selected(pending: Selected, reply: Reply) -> Selected:
+    exists = [response.number or 0 for response in reply.of("EXISTS")]
+    codes = {
+        response.values[0].upper(): response.values[1:]
+        for response in reply.of("OK")
+        if response.values and isinstance(response.values[0], bytes)
+    }
+    permanent = codes.get(b"PERMANENTFLAGS", [])
+    flags = permanent[0] if permanent and isinstance(permanent[0], list) else []
+    return replace(
+        pending,
+        read_only=pending.read_only or reply.status.code == "READ-ONLY",
+        uid_validity=_code_number(codes, b"UIDVALIDITY") or 0,
+        uid_next=_code_number(codes, b"UIDNEXT"),
+        exists=exists[-1] if exists else 0,
+        permanent_flags=tuple(flag for flag in flags if isinstance(flag, bytes)),
+    )
+
+
+def _code_number(codes: dict[bytes, list[Token]], name: bytes) -> int | None:
+    values = codes.get(name)
+    return as_int(values[0]) if values else None
+
+
+async def open_connection(endpoint: Endpoint, identity: logins.Identity, deadlines: Deadlines) -> Connection:
+    """Connect, agree on TLS, log in, introduce ourselves. Raises an `ImapFault` and leaves nothing open."""
+    try:
+        async with asyncio.timeout(deadlines.connect):
+            stream = await connect(endpoint)
+    except TimeoutError:
+        raise DeadlineFault("no connection in time") from None
+    connection = Connection(stream, endpoint, deadlines)
+    try:
+        await connection.greeted()
+        if endpoint.tls == "starttls":
+            await connection.start_tls()
+        await connection.authenticate(identity)
+        if "ID" in connection.capabilities:
+            await _introduce(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+async def _introduce(connection: Connection) -> None:
+    """ID (RFC 2971): some providers let nobody in who does not say who they are; a refusal costs nothing."""
+    try:
+        await connection.run("ID", Atom('("name" "postroom")'))
+    except RefusedFault:
+        return

@@ -1,0 +1,194 @@
+"""A few connections to one mailbox, and the one place that ensures a live, authenticated, selected one."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from postroom.base.clock import Clock
+from postroom.base.secret import Secret
+from postroom.base.tls import Endpoint
+from postroom.imap.connection import Connection, Deadlines, open_connection
+from postroom.imap.faults import (
+    BusyFault,
+    ConnectFault,
+    DeadlineFault,
+    ImapFault,
+    LoginFault,
+    LostFault,
+    TlsFault,
+    WireFault,
+)
+from postroom.imap.login import Identity
+
+_TRANSIENT = (ConnectFault, DeadlineFault, BusyFault, TlsFault, LostFault, WireFault)
+FIRST_REST = 1.0
+LONGEST_REST = 900.0
+REFUSED_REST = 900.0
+"""Seconds for which a refused secret is not tried again; another secret is tried at once."""
+
+
+def rest_after(failures: int, chance: float) -> float:
+    """Seconds to leave a server alone after so many failed connections in a row; `chance` in 0..1 spreads them.
+
+    The first failure costs no rest: a server that was restarted is met again by the very next call.
+    """
+    if failures < 2:
+        return 0.0
+    return float(min(LONGEST_REST, FIRST_REST * 2 ** min(failures - 2, 20)) * (0.75 + 0.5 * chance))
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """Where a mailbox lies and how to log in; `secret` is asked anew at each login, so it may be rotated."""
+
+    endpoint: Endpoint
+    username: str
+    auth: str
+    """`password`, `xoauth2` or `oauthbearer`."""
+    secret: Callable[[], Awaitable[Secret]]
+    deadlines: Deadlines
+    connections: int
+
+
+class Pool:
+    """Hands out connections, at most `server.connections` at once. Nobody else opens or logs in."""
+
+    def __init__(self, server: Server, clock: Clock, chance: Callable[[], float] = random.random) -> None:
+        self._server = server
+        self._clock = clock
+        self._chance = chance
+        self._room = asyncio.Semaphore(server.connections)
+        self._idle: list[Connection] = []
+        self._opening = asyncio.Lock()
+        self._failures = 0
+        self._not_before = 0.0
+        self._last_fault: ImapFault | None = None
+        self._refused: tuple[Secret, float] | None = None
+        self._closed = False
+
+    @asynccontextmanager
+    async def connection(self, folder: bytes | None = None, *, fresh: bool = False) -> AsyncIterator[Connection]:
+        """A live, authenticated connection with `folder` open for reading; `fresh` shuns the idle ones.
+
+        Raises an `ImapFault`. When the block ends the connection is kept if it is still whole.
+        """
+        async with self._place():
+            connection = await self._ready(folder, fresh=fresh)
+            try:
+                yield connection
+            finally:
+                self._keep(connection)
+
+    def close(self) -> None:
+        """Close what is idle; what is in use closes when it comes back."""
+        self._closed = True
+        while self._idle:
+            self._idle.pop().close()
+
+    async def probe(self) -> None:
+        """Connect and log in once, whatever rest is due: a person asked. Raises an `ImapFault`."""
+        async with self._place():
+            self._not_before, self._refused = 0.0, None
+            self._keep(await self._open())
+
+    @asynccontextmanager
+    async def _place(self) -> AsyncIterator[None]:
+        """One of the pool's places; who waits longer than a command may take is told so."""
+        try:
+            async with asyncio.timeout(self._server.deadlines.command):
+                await self._room.acquire()
+        except TimeoutError:
+            raise BusyFault("all connections of this mailbox are in use") from None
+        try:
+            yield
+        finally:
+            self._room.release()
+
+    async def _ready(self, folder: bytes | None, *, fresh: bool) -> Connection:
+        if not fresh:
+            connection = await self._reused(folder)
+            if connection is not None:
+                return connection
+        connection = await self._open()
+        await self._select(connection, folder)
+        return connection
+
+    async def _reused(self, folder: bytes | None) -> Connection | None:
+        """An idle connection that answers, the one with this folder open first. Dead ones are dropped."""
+        while self._idle:
+            connection = self._take(folder)
+            try:
+                if connection.closed:
+                    continue
+                if folder is None or _has_open(connection, folder):
+                    await connection.run("NOOP")
+                else:
+                    await self._select(connection, folder)
+            except (LostFault, DeadlineFault, WireFault):
+                connection.close()
+                continue
+            except BaseException:
+                self._keep(connection)
+                raise
+            return connection
+        return None
+
+    def _take(self, folder: bytes | None) -> Connection:
+        for position, connection in enumerate(self._idle):
+            if folder is None or _has_open(connection, folder):
+                return self._idle.pop(position)
+        return self._idle.pop()
+
+    async def _select(self, connection: Connection, folder: bytes | None) -> None:
+        if folder is None:
+            return
+        try:
+            await connection.select(folder, read_only=True)
+        except BaseException:
+            self._keep(connection)
+            raise
+
+    def _keep(self, connection: Connection) -> None:
+        if connection in self._idle:
+            return
+        if self._closed or connection.closed:
+            connection.close()
+        else:
+            self._idle.append(connection)
+
+    async def _open(self) -> Connection:
+        async with self._opening:
+            self._check_rest()
+            identity = await self._identity()
+            try:
+                connection = await open_connection(self._server.endpoint, identity, self._server.deadlines)
+            except LoginFault:
+                self._refused = (identity.secret, self._clock.monotonic() + REFUSED_REST)
+                raise
+            except _TRANSIENT as fault:
+                self._failures += 1
+                self._not_before = self._clock.monotonic() + rest_after(self._failures, self._chance())
+                self._last_fault = fault
+                raise
+            self._failures, self._refused = 0, None
+            return connection
+
+    def _check_rest(self) -> None:
+        if self._last_fault is not None and self._clock.monotonic() < self._not_before:
+            raise self._last_fault.resting(self._not_before - self._clock.monotonic())
+
+    async def _identity(self) -> Identity:
+        secret = await self._server.secret()
+        if self._refused is not None:
+            refused, until = self._refused
+            if refused == secret and self._clock.monotonic() < until:
+                raise LoginFault("the server refused the user name or the password; not tried again with the same")
+        return Identity(self._server.username, secret, self._server.auth)
+
+
+def _has_open(connection: Connection, folder: bytes) -> bool:
+    return connection.selected is not None and connection.selected.name == folder

@@ -1,0 +1,360 @@
+"""One conversation with a server: logins, deadlines, cancellation, bounds; the peer is scripted."""
+
+import asyncio
+import base64
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from postroom.base.secret import Secret
+from postroom.base.tls import Endpoint
+from postroom.imap import commands
+from postroom.imap.connection import Connection, Deadlines, open_connection
+from postroom.imap.faults import (
+    BusyFault,
+    ConnectFault,
+    DeadlineFault,
+    ImapFault,
+    LoginFault,
+    LostFault,
+    RefusedFault,
+    TlsFault,
+    WireFault,
+)
+from postroom.imap.login import Identity
+from tests.servers.certificates import make_certificate
+from tests.servers.peer import Conversation, Listening, Peer, listening
+from tests.servers.ports import free_port
+
+pytestmark = pytest.mark.anyio
+
+QUICK = Deadlines(connect=2.0, command=0.4)
+ANA = Identity("ana@example.org", Secret("s3cret"))
+
+
+def at(port: int) -> Endpoint:
+    return Endpoint("127.0.0.1", port, "none")
+
+
+@asynccontextmanager
+async def logged_in(
+    conversation: Conversation, identity: Identity = ANA
+) -> AsyncIterator[tuple[Connection, Listening]]:
+    async with listening(conversation) as peer:
+        connection = await open_connection(at(peer.port), identity, QUICK)
+        try:
+            yield connection, peer
+        finally:
+            connection.close()
+
+
+async def test_capabilities_of_the_login_answer_replace_those_of_the_greeting() -> None:
+    async def server(peer: Peer) -> None:
+        await peer.says(b"* OK [CAPABILITY IMAP4rev1 AUTH=PLAIN SASL-IR] hi")
+        await peer.answers(b"* CAPABILITY IMAP4rev1 MOVE UIDPLUS")
+
+    async with logged_in(server) as (connection, peer):
+        assert connection.capabilities == {"IMAP4REV1", "MOVE", "UIDPLUS"}
+        assert peer.heard == [b"P1 AUTHENTICATE PLAIN " + base64.b64encode(b"\0ana@example.org\0s3cret")]
+
+
+async def test_capabilities_that_nobody_announced_are_asked_for_before_and_after_the_login() -> None:
+    async def server(peer: Peer) -> None:
+        await peer.says(b"* OK hi")
+        await peer.answers(b"* CAPABILITY IMAP4rev1")
+        await peer.answers()
+        await peer.answers(b"* CAPABILITY IMAP4rev1 IDLE")
+
+    async with logged_in(server) as (connection, peer):
+        assert connection.capabilities == {"IMAP4REV1", "IDLE"}
+        assert peer.heard == [b"P1 CAPABILITY", b'P2 LOGIN "ana@example.org" "s3cret"', b"P3 CAPABILITY"]
+
+
+async def test_no_password_goes_to_a_server_that_forbids_logins() -> None:
+    async def server(peer: Peer) -> None:
+        await peer.says(b"* OK [CAPABILITY IMAP4rev1 LOGINDISABLED] hi")
+        await peer.hangs()
+
+    async with listening(server) as peer:
+        with pytest.raises(TlsFault, match="starttls or ssl"):
+            await open_connection(at(peer.port), ANA, QUICK)
+        assert peer.heard == []
+
+
+async def test_without_sasl_ir_the_response_waits_for_the_server() -> None:
+    async def server(peer: Peer) -> None:
+        await peer.says(b"* OK [CAPABILITY IMAP4rev1 AUTH=PLAIN] hi")
+        assert await peer.hears() == b"P1 AUTHENTICATE PLAIN"
+        await peer.says(b"+ ")
+        assert base64.b64decode(await peer.hears()) == b"\0ana@example.org\0s3cret"
+        await peer.says(b"P1 OK [CAPABILITY IMAP4rev1] in")
+
+    async with logged_in(server) as (connection, _):
+        assert connection.capabilities == {"IMAP4REV1"}
+
+
+async def test_a_refused_oauth_token_is_acknowledged_and_told_as_a_refused_login() -> None:
+    async def server(peer: Peer) -> None:
+        await peer.says(b"* OK [CAPABILITY IMAP4rev1 AUTH=XOAUTH2 SASL-IR] hi")
+        line = await peer.hears()
+        assert base64.b64decode(line.split()[3]) == b"user=ana@example.org\x01auth=Bearer tok\x01\x01"
+        await peer.says(b"+ eyJzdGF0dXMiOiI0MDAifQ==")
+        assert await peer.hears() == b""
+        await peer.says(b"P1 NO [AUTHENTICATIONFAILED] Invalid credentials")
+
+    async with listening(server) as peer:
+        with pytest.raises(LoginFault):
+            await open_connection(at(peer.port), Identity("ana@example.org", Secret("tok"), "xoauth2"), QUICK)
+
+
+async def test_oauthbearer_names_user_host_and_port() -> None:
+    async def server(peer: Peer) -> None:
+        await peer.says(b"* OK [CAPABILITY IMAP4rev1 AUTH=OAUTHBEARER SASL-IR] hi")
+        line = await peer.hears()
+        message = base64.b64decode(line.split()[3])
+        assert message.startswith(b"n,a=a=3Db=2Cc@example.org,\x01host=127.0.0.1\x01port=")
+        assert message.endswith(b"\x01auth=Bearer tok\x01\x01")
+        await peer.says(b"P1 OK [CAPABILITY IMAP4rev1] in")
+
+    async with logged_in(server, Identity("a=b,c@example.org", Secret("tok"), "oauthbearer")):
+        pass
+
+
+@pytest.mark.parametrize(
+    "refusal", [b"NO [UNAVAILABLE] later", b"NO Too many simultaneous connections. (Failure)", b"NO [LIMIT] full"]
+)
+async def test_a_server_without_room_is_busy_and_not_a_wrong_password(refusal: bytes) -> None:
+    async def server(peer: Peer) -> None:
+        await peer.says(b"* OK [CAPABILITY IMAP4rev1] hi")
+        await peer.answers(status=refusal)
+
+    async with listening(server) as peer:
+        with pytest.raises(BusyFault):
+            await open_connection(at(peer.port), ANA, QUICK)
+
+
+async def test_id_is_said_where_it_is_understood_and_a_refusal_costs_nothing() -> None:
+    async def server(peer: Peer) -> None:
+        await peer.lets_in(b"IMAP4rev1 ID")
+        assert await peer.answers(status=b"NO no") == b'ID ("name" "postroom")'
+
+    async with logged_in(server) as (connection, _):
+        assert not connection.closed
+
+
+@pytest.mark.parametrize(
+    ("greeting", "fault"),
+    [(b"* BYE full", BusyFault), (b"220 smtp.example.org ESMTP", WireFault), (b"* FLAGS ()", WireFault)],
+)
+async def test_a_greeting_that_is_none_is_told_as_what_it_is(greeting: bytes, fault: type[ImapFault]) -> None:
+    async def server(peer: Peer) -> None:
+        await peer.says(greeting)
+        await peer.hangs()
+
+    async with listening(server) as peer:
+        with pytest.raises(fault):
+            await open_connection(at(peer.port), ANA, QUICK)
+
+
+async def test_nobody_at_the_port_is_a_refused_connection() -> None:
+    with pytest.raises(ConnectFault):
+        await open_connection(at(free_port()), ANA, QUICK)
+
+
+async def test_a_server_that_never_greets_costs_the_connect_deadline() -> None:
+    async with listening(Peer.hangs) as peer:
+        with pytest.raises(DeadlineFault):
+            await open_connection(at(peer.port), ANA, Deadlines(connect=0.2, command=5))
+
+
+async def test_a_command_that_is_never_answered_costs_its_deadline_and_the_connection() -> None:
+    async def server(peer: Peer) -> None:
+        await peer.lets_in()
+        await peer.hangs()
+
+    async with logged_in(server) as (connection, _):
+        with pytest.raises(DeadlineFault):
+            await connection.run("NOOP")
+        assert connection.closed
+
+
+async def test_a_cancelled_command_closes_the_connection_so_that_nobody_reads_its_answer() -> None:
+    async def server(peer: Peer) -> None:
+        await peer.lets_in()
+        await peer.hears()
+        await peer.hangs()
+
+    async with logged_in(server) as (connection, peer):
+        running = asyncio.ensure_future(connection.run("NOOP"))
+        while b"P2 NOOP" not in peer.heard:
+            await asyncio.sleep(0)
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        assert connection.closed
+
+
+async def test_a_connection_that_breaks_inside_a_literal_is_lost() -> None:
+    async def server(peer: Peer) -> None:
+        await peer.lets_in()
+        await peer.hears()
+        peer.writer.write(b"* 1 FETCH (UID 5 BODY[] {100}\r\nonly this")
+        await peer.writer.drain()
+
+    async with logged_in(server) as (connection, _):
+        with pytest.raises(LostFault):
+            await commands.uid_fetch(connection, [5], "UID BODY.PEEK[]")
+        assert connection.closed
+
+
+async def test_a_bye_in_the_middle_of_a_command_ends_the_connection() -> None:
+    async def server(peer: Peer) -> None:
+        await peer.lets_in()
+        await peer.hears()
+        await peer.says(b"* BYE idle too long")
+        await peer.hangs()
+
+    async with logged_in(server) as (connection, _):
+        with pytest.raises(LostFault):
+            await connection.run("NOOP")
+        assert connection.closed
+
+
+async def test_a_literal_announced_as_four_gigabytes_is_refused_before_a_byte_of_it_is_kept() -> None:
+    async def server(peer: Peer) -> None:
+        await peer.lets_in()
+        await peer.hears()
+        await peer.says(b"* 1 FETCH (UID 5 BODY[] {4294967295}")
+        await peer.hangs()
+
+    async with logged_in(server) as (connection, _):
+        with pytest.raises(WireFault, match="4,294,967,295"):
+            await commands.uid_fetch(connection, [5], "UID BODY.PEEK[]")
+
+
+async def test_an_endless_line_is_refused() -> None:
+    async def server(peer: Peer) -> None:
+        await peer.lets_in()
+        await peer.hears()
+        for _ in range(200):
+            peer.writer.write(b"x" * 65536)
+            await peer.writer.drain()
+
+    async with logged_in(server) as (connection, _):
+        with pytest.raises((WireFault, LostFault), match="line"):
+            await connection.run("NOOP")
+
+
+async def test_endless_untagged_responses_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("postroom.imap.connection.MAX_UNTAGGED", 1_000)
+
+    async def server(peer: Peer) -> None:
+        await peer.lets_in()
+        await peer.hears()
+        await peer.says(*[b"* 1 EXISTS"] * 2_000)
+        await peer.hangs()
+
+    async with logged_in(server) as (connection, _):
+        with pytest.raises(WireFault, match="1,000 responses"):
+            await connection.run("NOOP")
+
+
+async def test_a_streamed_literal_reaches_the_sink_in_chunks_and_is_not_held() -> None:
+    async def server(peer: Peer) -> None:
+        await peer.lets_in()
+        await peer.hears()
+        await peer.says(b"* 1 FETCH (UID 5 BODY[] {300000}", b"x" * 300_000 + b")", b"P2 OK done")
+
+    chunks: list[bytes] = []
+
+    async def sink(chunk: bytes) -> None:
+        chunks.append(chunk)
+
+    async with logged_in(server) as (connection, _):
+        await commands.uid_fetch(connection, [5], "UID BODY.PEEK[]", sink)
+    assert len(b"".join(chunks)) == 300_000
+    assert max(map(len, chunks)) <= 65536
+
+
+async def test_a_refused_command_keeps_the_connection() -> None:
+    async def server(peer: Peer) -> None:
+        await peer.lets_in()
+        await peer.answers(status=b"NO [NONEXISTENT] no such folder")
+        await peer.answers()
+
+    async with logged_in(server) as (connection, _):
+        with pytest.raises(RefusedFault) as refused:
+            await connection.select(b"gone", read_only=True)
+        assert refused.value.code == "NONEXISTENT"
+        await connection.run("NOOP")
+
+
+async def test_two_callers_do_not_interleave_their_commands() -> None:
+    async def server(peer: Peer) -> None:
+        await peer.lets_in()
+        for _ in range(20):
+            await peer.answers()
+
+    async with logged_in(server) as (connection, peer):
+        await asyncio.gather(*[connection.run("NOOP") for _ in range(20)])
+        assert peer.heard[1:] == [b"P%d NOOP" % number for number in range(2, 22)]
+
+
+async def test_octets_sent_ahead_of_the_tls_handshake_are_an_attack() -> None:
+    async def server(peer: Peer) -> None:
+        await peer.says(b"* OK [CAPABILITY IMAP4rev1 STARTTLS] hi")
+        await peer.hears()
+        await peer.says(b"P1 OK begin", b"* CAPABILITY IMAP4rev1 AUTH=PLAIN")
+        await peer.hangs()
+
+    async with listening(server) as peer:
+        with pytest.raises(TlsFault):
+            await open_connection(Endpoint("127.0.0.1", peer.port, "starttls"), ANA, QUICK)
+        assert peer.heard == [b"P1 STARTTLS"]
+
+
+@pytest.mark.parametrize("greeting", [b"* OK [CAPABILITY IMAP4rev1] hi", b"* PREAUTH [CAPABILITY IMAP4rev1 STARTTLS] hi"])
+async def test_without_starttls_nothing_is_said_in_the_clear(greeting: bytes) -> None:
+    async def server(peer: Peer) -> None:
+        await peer.says(greeting)
+        await peer.hangs()
+
+    async with listening(server) as peer:
+        with pytest.raises(TlsFault):
+            await open_connection(Endpoint("127.0.0.1", peer.port, "starttls"), ANA, QUICK)
+        assert peer.heard == []
+
+
+@asynccontextmanager
+async def tls_peer(folder: Path) -> AsyncIterator[tuple[int, Path, str]]:
+    certificate, key, pin = make_certificate(folder)
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(certificate, key)
+
+    async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await Peer(reader, writer, 0, []).lets_in()
+        writer.close()
+
+    server = await asyncio.start_server(accept, "127.0.0.1", 0, ssl=context)
+    yield server.sockets[0].getsockname()[1], certificate, pin
+    server.close()
+
+
+async def test_an_unknown_certificate_is_refused_and_a_named_authority_or_pin_accepts_it(tmp_path: Path) -> None:
+    async with tls_peer(tmp_path) as (port, certificate, pin):
+        with pytest.raises(TlsFault, match="certificate"):
+            await open_connection(Endpoint("127.0.0.1", port, "ssl"), ANA, QUICK)
+        for endpoint in (
+            Endpoint("127.0.0.1", port, "ssl", ca_file=str(certificate)),
+            Endpoint("127.0.0.1", port, "ssl", pin=pin),
+        ):
+            (await open_connection(endpoint, ANA, QUICK)).close()
+
+
+async def test_another_certificate_than_the_pinned_one_is_refused_and_its_print_is_told(tmp_path: Path) -> None:
+    async with tls_peer(tmp_path) as (port, _, pin):
+        with pytest.raises(TlsFault, match=pin):
+            await open_connection(Endpoint("127.0.0.1", port, "ssl", pin="0" * 64), ANA, QUICK)
