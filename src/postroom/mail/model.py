@@ -72,6 +72,8 @@ class Entity:
     cut: bool = False
     """`octets` is only the beginning of the body."""
     faults: frozenset[str] = frozenset()
+    size: int | None = None
+    """Octets after transfer decoding, where that is known without having them all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,19 +116,13 @@ class Content:
 
 
 @dataclass(frozen=True, slots=True)
-class MessageKey:
-    """Where a message lies: its UID is only good with its folder's UIDVALIDITY (RFC 9051 2.3.1.1)."""
-
-    folder: str
-    uid_validity: int
-    uid: int
-
-
-@dataclass(frozen=True, slots=True)
 class Fetched:
     """A message as the server gave it, unfiltered: no answer model accepts it."""
 
-    key: MessageKey
+    folder: str
+    uid: int
+    uid_validity: int
+    """A UID is only good with its folder's UIDVALIDITY (RFC 9051 2.3.1.1)."""
     head: Head
     received_at: datetime | None
     size: int | None

@@ -1,0 +1,1 @@
+"""Pure decisions: what of a fetched message a caller may be shown."""

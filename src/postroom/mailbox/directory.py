@@ -1,0 +1,75 @@
+"""From a caller and a name to a view; what a caller may not use does not exist for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from postroom.base.caller import Caller
+from postroom.base.clock import Clock
+from postroom.base.errors import Code, GatewayError, not_found
+from postroom.base.seal import Seal
+from postroom.config import MailboxConfig
+from postroom.mailbox.account import Account
+from postroom.mailbox.view import MailboxView
+from postroom.smtp import Submission
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One configured mailbox; without IMAP or SMTP that side is None."""
+
+    settings: MailboxConfig
+    fingerprint: bytes
+    account: Account | None
+    submission: Submission | None
+
+
+class Directory:
+    """All configured mailboxes."""
+
+    def __init__(self, entries: Sequence[Entry], seal: Seal, clock: Clock) -> None:
+        self._entries = tuple(entries)
+        self._seal = seal
+        self._clock = clock
+
+    def visible(self, caller: Caller) -> tuple[Entry, ...]:
+        """The caller's mailboxes in the configuration's order."""
+        return tuple(entry for entry in self._entries if entry.settings.name in caller.mailboxes)
+
+    def view(self, caller: Caller, name: str | None) -> MailboxView:
+        """The mailbox of that name or user name. Raises `not_found`, or `conflict` without IMAP or if it is unclear."""
+        entry = self._named(caller, name)
+        if entry.account is None:
+            raise GatewayError(
+                Code.CONFLICT,
+                f"Mailbox {entry.settings.name} has no IMAP server; it can only send.",
+                argument="mailbox",
+            )
+        return MailboxView(caller, entry.settings, entry.fingerprint, entry.account, self._seal, self._clock)
+
+    def close(self) -> None:
+        for entry in self._entries:
+            if entry.account is not None:
+                entry.account.close()
+
+    def _named(self, caller: Caller, name: str | None) -> Entry:
+        entries = self.visible(caller)
+        found = [entry for entry in entries if name is None or entry.settings.name == name]
+        found = found or [entry for entry in entries if name in _user_names(entry.settings)]
+        if len(found) == 1:
+            return found[0]
+        names = [entry.settings.name for entry in entries]
+        if found:
+            message = "Name one mailbox." if name is None else "Several mailboxes have this user name; name one."
+            raise GatewayError(Code.CONFLICT, message, argument="mailbox", mailboxes=names)
+        if not entries:
+            raise not_found("This token may use no mailbox.", argument="mailbox", mailboxes=[])
+        raise not_found(
+            f"This token has no such mailbox. It may use: {', '.join(names)}.", argument="mailbox", mailboxes=names
+        )
+
+
+def _user_names(settings: MailboxConfig) -> set[str]:
+    servers = (settings.imap, settings.smtp)
+    return {server.username for server in servers if server is not None and server.username}

@@ -1,0 +1,41 @@
+"""Mail servers' failures told in the caller's terms: what happened, and what a person or an agent can do."""
+
+from __future__ import annotations
+
+import math
+
+from postroom.base.errors import Code, GatewayError
+from postroom.imap.faults import ImapFault
+from postroom.smtp import SmtpFault
+
+_ADVICE = {
+    "refused": "Check host and port, and that the server is up.",
+    "timeout": "Try again; if it stays, the server is overloaded or the network drops packets.",
+    "tls": "Check the tls mode, the port, ca_file and certificate_sha256.",
+    "lost": "Try again.",
+    "protocol": "Try again; if it stays, the server is broken or is not the server that the configuration means.",
+    "login_refused": "The operator must correct the user name or password, or make an app password; "
+    "it is not tried again with the same one.",
+    "busy": "Try again a little later.",
+    "credential": "The operator must correct the reference to the password in the configuration.",
+    "command_refused": "The server does not do this for this mailbox.",
+}
+_RETRYABLE = {"refused", "timeout", "lost", "busy"}
+
+
+def imap_error(fault: ImapFault, mailbox: str) -> GatewayError:
+    """An `imap_error` with its reason, whether trying again can help, and after how many seconds."""
+    details = {"reason": fault.reason, "mailbox": mailbox, "retryable": fault.reason in _RETRYABLE}
+    if fault.retry_after is not None:
+        details["retry_after"] = math.ceil(fault.retry_after)
+    what = "the server refused the command" if fault.reason == "command_refused" else fault.what
+    advice = _ADVICE.get(fault.reason, "Try again.")
+    return GatewayError(Code.IMAP_ERROR, f"Mailbox {mailbox}: {what}. {advice}", **details)
+
+
+def smtp_error(fault: SmtpFault, mailbox: str) -> GatewayError:
+    """An `smtp_error` with its reason and whether trying again can help."""
+    details = {"reason": fault.reason, "mailbox": mailbox, "retryable": fault.reason in _RETRYABLE}
+    return GatewayError(
+        Code.SMTP_ERROR, f"Mailbox {mailbox}: {fault.what}. {_ADVICE.get(fault.reason, 'Try again.')}", **details
+    )

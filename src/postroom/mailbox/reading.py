@@ -1,0 +1,154 @@
+"""Messages of one open folder, in stages: heads for lists, then text by section, never more than is needed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from postroom.imap import commands
+from postroom.imap.bodystructure import read_structure
+from postroom.imap.commands import FetchAnswer, Items
+from postroom.imap.connection import Connection, Selected
+from postroom.imap.faults import LostFault
+from postroom.imap.wire import Token
+from postroom.mail.model import Content, Entity, Fetched, Head
+from postroom.mail.parse import assemble, describe, parse_head, split, split_message
+from postroom.mailbox.sections import fetch_sections
+
+_FIELDS = "FROM TO CC REPLY-TO SUBJECT DATE MESSAGE-ID IN-REPLY-TO REFERENCES"
+_ROW_BARE = f"UID FLAGS INTERNALDATE RFC822.SIZE BODY.PEEK[HEADER.FIELDS ({_FIELDS})]"
+_ROW = f"{_ROW_BARE} BODYSTRUCTURE"
+WHOLE = 128 * 1024
+"""Octets up to which a message is fetched whole in one command; larger ones go by section."""
+_MESSAGE_BARE = f"UID FLAGS INTERNALDATE RFC822.SIZE BODY.PEEK[]<0.{WHOLE}>"
+_MESSAGE = f"{_MESSAGE_BARE} BODYSTRUCTURE"
+BEGINNING = 2 * 1024 * 1024
+"""Octets of a message that are looked at when its server cannot say where its parts lie."""
+_UNREADABLE = "the server's answer about this message could not be read"
+_NO_HEAD = parse_head(b"")
+
+
+class OpenFolder:
+    """A folder on a connection that has it selected. UIDs only; sequence numbers are never trusted."""
+
+    def __init__(self, connection: Connection, name: str) -> None:
+        self._connection = connection
+        self.name = name
+
+    @property
+    def _selected(self) -> Selected:
+        if self._connection.selected is None:
+            raise LostFault("the server closed the folder")
+        return self._connection.selected
+
+    @property
+    def uid_validity(self) -> int:
+        return self._selected.uid_validity
+
+    @property
+    def exists(self) -> int:
+        return self._selected.exists
+
+    async def top(self) -> int:
+        """The highest UID there may be; 0 in an empty folder."""
+        if not self.exists:
+            return 0
+        if self._selected.uid_next is not None:
+            return self._selected.uid_next - 1
+        answer = await commands.uid_fetch(self._connection, "*", "UID")
+        return max(answer.messages, default=0)
+
+    async def uids(self, low: int, high: int) -> list[int]:
+        """UIDs that exist in the window, ascending."""
+        return await commands.uid_search(self._connection, low, high)
+
+    async def newest(self, low: int) -> list[Fetched]:
+        """Rows from `low` to whatever is newest now, newest first."""
+        answer = await commands.uid_fetch(self._connection, f"{low}:*", _ROW)
+        return await self._rows(answer, low)
+
+    async def rows(self, uids: Iterable[int]) -> list[Fetched]:
+        """Rows of these UIDs, newest first; those that are gone are left out."""
+        return await self._rows(await commands.uid_fetch(self._connection, uids, _ROW), 1)
+
+    async def messages(self, uids: Iterable[int]) -> Mapping[int, Fetched]:
+        """Messages with their content by UID; those that are gone are left out."""
+        answer = await commands.uid_fetch(self._connection, uids, _MESSAGE)
+        answer = await self._again(answer, _MESSAGE_BARE)
+        found = {}
+        for uid, items in answer.messages.items():
+            if ("", 0) in items.sections:
+                found[uid] = await self._message(items)
+        found.update({uid: self._unreadable(uid) for uid in answer.garbled if uid not in found})
+        return found
+
+    async def _rows(self, answer: FetchAnswer, low: int) -> list[Fetched]:
+        answer = await self._again(answer, _ROW_BARE)
+        rows = {uid: self._row(items) for uid, items in answer.messages.items() if items.header is not None}
+        rows.update({uid: self._unreadable(uid) for uid in answer.garbled if uid not in rows})
+        return [rows[uid] for uid in sorted(rows, reverse=True) if uid >= low]
+
+    async def _again(self, answer: FetchAnswer, items: str) -> FetchAnswer:
+        """What was garbled is asked for once more, one by one and without BODYSTRUCTURE: it is mostly that."""
+        messages = dict(answer.messages)
+        garbled = set()
+        for uid in sorted(answer.garbled - messages.keys())[:_MOST_AGAIN]:
+            second = await commands.uid_fetch(self._connection, [uid], items)
+            if uid in second.messages:
+                messages[uid] = second.messages[uid]
+            else:
+                garbled.add(uid)
+        left_over = frozenset(answer.garbled - messages.keys())
+        return FetchAnswer(messages, frozenset(garbled) | left_over, answer.nameless)
+
+    def _row(self, items: Items) -> Fetched:
+        return self._fetched(items, parse_head(items.header or b""), has_attachments(items.structure))
+
+    async def _message(self, items: Items) -> Fetched:
+        beginning = items.sections["", 0]
+        head_block, _ = split(beginning)
+        content = await self._content(items, beginning)
+        fetched = self._fetched(items, parse_head(head_block), bool(content.attachments))
+        return replace(fetched, content=content)
+
+    async def _content(self, items: Items, beginning: bytes) -> Content:
+        if len(beginning) < WHOLE:
+            return assemble(split_message(beginning))
+        by_section = await fetch_sections(self._connection, items, beginning)
+        if by_section is not None:
+            return await asyncio.to_thread(assemble, by_section)
+        answer = await commands.uid_fetch(self._connection, [items.uid], f"UID BODY.PEEK[]<0.{BEGINNING}>")
+        again = answer.messages.get(items.uid)
+        octets = again.sections.get(("", 0), beginning) if again else beginning
+        return await asyncio.to_thread(_assembled, octets, cut=len(octets) >= BEGINNING)
+
+    def _fetched(self, items: Items, head: Head, attachments: bool | None) -> Fetched:
+        return Fetched(
+            folder=self.name,
+            uid=items.uid,
+            uid_validity=self.uid_validity,
+            head=head,
+            received_at=items.internal_date,
+            size=items.size,
+            flags=items.flags or frozenset(),
+            has_attachments=attachments,
+        )
+
+    def _unreadable(self, uid: int) -> Fetched:
+        return replace(self._fetched(Items(uid), _NO_HEAD, None), incomplete=_UNREADABLE)
+
+
+_MOST_AGAIN = 20
+
+
+def _assembled(octets: bytes, *, cut: bool) -> Content:
+    return assemble(split_message(octets, cut=cut))
+
+
+def has_attachments(structure: Token) -> bool | None:
+    """Whether a message has attachments by its server's BODYSTRUCTURE; None when that cannot be read."""
+    entity: Entity | None = read_structure(structure)
+    if entity is None:
+        return None
+    return any(not part.is_body for part in describe(entity))

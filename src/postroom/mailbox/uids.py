@@ -1,0 +1,40 @@
+"""The ids that an unbound caller uses: `UID-UIDVALIDITY`, or a bare UID where nothing can be lost by it."""
+
+from __future__ import annotations
+
+import re
+
+from postroom.base.errors import GatewayError, invalid, not_found
+
+_FORM = re.compile(r"([1-9]\d{0,9})(?:-([1-9]\d{0,9}))?\Z", re.ASCII)
+_LARGEST = 2**32 - 1
+
+
+def write_uid(uid: int, uid_validity: int) -> str:
+    """The id as answers give it."""
+    return f"{uid}-{uid_validity}"
+
+
+def read_uid(text: str, argument: str = "uid") -> tuple[int, int | None]:
+    """UID and UIDVALIDITY, the latter None in the bare form. Raises `validation_error`."""
+    match = _FORM.match(text)
+    if not match or int(match[1]) > _LARGEST:
+        raise invalid(argument, "must be a uid as list_messages returns it, such as 57-1712")
+    return int(match[1]), int(match[2]) if match[2] else None
+
+
+def gone(uid: str) -> GatewayError:
+    """No message has this UID (any more)."""
+    return not_found(
+        f"There is no message {uid} in this folder; it may have been moved or deleted. List the folder again.",
+        argument="uid",
+    )
+
+
+def changed(uid: str) -> GatewayError:
+    """The id was given out before the server numbered the folder anew."""
+    return not_found(
+        f"The uid {uid} is stale: the server has renumbered this folder. List the folder again.",
+        argument="uid",
+        reason="uidvalidity_changed",
+    )
