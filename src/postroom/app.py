@@ -1,0 +1,197 @@
+"""From a configuration to a running process: the only module that knows everything."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import uvicorn
+
+from postroom.base.clock import Clock, SystemClock
+from postroom.base.logs import Log
+from postroom.base.seal import Seal
+from postroom.base.secret import Secret
+from postroom.base.tls import Endpoint
+from postroom.config import Config, Credential, CredentialError, ImapConfig, MailboxConfig, SmtpConfig
+from postroom.imap.connection import Deadlines
+from postroom.imap.faults import CredentialFault
+from postroom.imap.pool import Pool, Server
+from postroom.mailbox.account import Account
+from postroom.mailbox.directory import Directory, Entry
+from postroom.operations.perform import Corridor
+from postroom.smtp import SmtpFault, Submission
+from postroom.store import keys
+from postroom.store.database import Database
+from postroom.surfaces.application import Application
+from postroom.surfaces.authenticate import Authenticator
+from postroom.surfaces.documents import Documents
+from postroom.surfaces.guard import Guard
+
+_GRACE_SECONDS = 10
+"""How long running requests may take to end after the process was asked to stop."""
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A gateway that answers. `url` is where it listens, whatever name it is published under."""
+
+    url: str
+
+
+@asynccontextmanager
+async def running(config: Config, *, clock: Clock | None = None, log: Log | None = None) -> AsyncIterator[Running]:
+    """A gateway that answers while the block runs; everything it opened is closed after it."""
+    clock = clock or SystemClock()
+    log = log or Log(clock)
+    async with contextlib.AsyncExitStack() as stack:
+        database = await Database.open(
+            config.state_dir / "postroom.sqlite3", insecure_permissions=config.insecure_permissions
+        )
+        stack.push_async_callback(database.close)
+        seal = Seal(await keys.ring(database, clock.now()))
+        directory = Directory([_entry(config, mailbox, clock) for mailbox in config.mailboxes], seal, clock)
+        stack.callback(directory.close)
+        listener = _listen(config.server.listen.host, config.server.listen.port)
+        stack.callback(listener.close)
+        server = _Server(_application(config, directory, database, clock, log))
+        tasks = await stack.enter_async_context(asyncio.TaskGroup())
+        serving = tasks.create_task(server.serve(sockets=[listener]))
+        try:
+            await server.answering.wait()
+            yield Running(_url(listener))
+        finally:
+            server.should_exit = True
+            await serving
+
+
+def serve(config: Config) -> None:
+    """Run until SIGINT or SIGTERM."""
+    os.umask(0o077)
+    with asyncio.Runner(loop_factory=_new_loop) as runner:
+        runner.run(_until_stopped(config))
+
+
+async def _until_stopped(config: Config) -> None:
+    clock = SystemClock()
+    log = Log(clock)
+    stop = asyncio.Event()
+    stop_on_signals(stop)
+    async with running(config, clock=clock, log=log):
+        log.info("gateway.started", count=len(config.mailboxes))
+        await stop.wait()
+    log.info("gateway.stopped")
+
+
+def stop_on_signals(stop: asyncio.Event) -> None:
+    """Set `stop` at the first SIGINT or SIGTERM."""
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+
+
+def _new_loop() -> asyncio.AbstractEventLoop:
+    import uvloop  # noqa: PLC0415 - only where it exists: the loop of the standard library does as well
+
+    return uvloop.new_event_loop()
+
+
+class _Server(uvicorn.Server):
+    """uvicorn that tells when it answers and leaves signals to us."""
+
+    def __init__(self, application: Application) -> None:
+        super().__init__(
+            uvicorn.Config(
+                application,
+                http="httptools",
+                lifespan="off",
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                timeout_graceful_shutdown=_GRACE_SECONDS,
+            )
+        )
+        self.answering = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=sockets)
+        self.answering.set()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def _application(config: Config, directory: Directory, database: Database, clock: Clock, log: Log) -> Application:
+    names = [mailbox.name for mailbox in config.mailboxes]
+    return Application(
+        Guard(config.server.public_url, config.server.allowed_hosts, config.server.allowed_origins),
+        Authenticator(config.tokens, names, database, clock),
+        Corridor(directory, clock, log, config.limits.requests_per_minute),
+        Documents(config.server.public_url),
+        config.limits.request_max_bytes,
+    )
+
+
+def _entry(config: Config, mailbox: MailboxConfig, clock: Clock) -> Entry:
+    account = Account(mailbox.name, _pool(config, mailbox.imap, clock), mailbox.folders) if mailbox.imap else None
+    submission = _submission(config, mailbox.smtp) if mailbox.smtp else None
+    return Entry(mailbox, mailbox.fingerprint, account, submission)
+
+
+def _pool(config: Config, imap: ImapConfig, clock: Clock) -> Pool:
+    server = Server(
+        endpoint=_endpoint(imap),
+        username=imap.username,
+        auth=imap.auth,
+        secret=_secret(imap.credential, CredentialFault),
+        deadlines=Deadlines(config.limits.connect_seconds, config.limits.command_seconds),
+        connections=imap.connections,
+    )
+    return Pool(server, clock)
+
+
+def _submission(config: Config, smtp: SmtpConfig) -> Submission:
+    return Submission(
+        endpoint=_endpoint(smtp),
+        username=smtp.username,
+        auth=smtp.auth,
+        secret=_secret(smtp.credential, lambda what: SmtpFault("credential", what)) if smtp.username else None,
+        connect_seconds=config.limits.connect_seconds,
+        command_seconds=config.limits.command_seconds,
+    )
+
+
+def _endpoint(server: ImapConfig | SmtpConfig) -> Endpoint:
+    ca_file = str(server.ca_file) if server.ca_file else None
+    return Endpoint(server.host, server.port, server.tls, ca_file, server.certificate_sha256)
+
+
+def _secret(credential: Credential | None, fault: Callable[[str], Exception]) -> Callable[[], Awaitable[Secret]]:
+    """The reference to a secret as a function that asks for it anew, failing in its caller's terms."""
+
+    async def reveal() -> Secret:
+        try:
+            if credential is None:
+                raise CredentialError("no password or token is configured")
+            return await credential.reveal()
+        except CredentialError as error:
+            raise fault(str(error)) from error
+
+    return reveal
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """A listening socket. Raises `OSError` when the address is taken or not ours."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    return socket.create_server((host, port), family=family, backlog=512)
+
+
+def _url(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -1,0 +1,30 @@
+"""The answers of operations: JSON-ready models that can be built from shown content alone."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+from pydantic import BaseModel, ConfigDict
+
+from postroom.mail.model import Entity, Fetched
+
+_NEVER = (Fetched, Entity)
+
+
+class Answer(BaseModel):
+    """Base of all answer models. A field that was not set is not in the answer; one set to None is null."""
+
+    model_config = ConfigDict(frozen=True, populate_by_name=True, extra="forbid")
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        for name, field in cls.model_fields.items():
+            if _mentions(field.annotation, _NEVER):
+                raise TypeError(f"{cls.__name__}.{name}: an answer holds what policy has shown, nothing fetched")
+
+    def json_ready(self) -> dict[str, Any]:
+        return self.model_dump(mode="json", by_alias=True, exclude_unset=True)
+
+
+def _mentions(annotation: Any, forbidden: tuple[type, ...]) -> bool:
+    return annotation in forbidden or any(_mentions(inner, forbidden) for inner in get_args(annotation))

@@ -1,0 +1,109 @@
+"""The declaration of an operation: everything both surfaces, the schemas and the documents derive from."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Generic, TypeVar, cast, get_type_hints
+
+from postroom.base.caller import Caller
+from postroom.mailbox.directory import Directory
+from postroom.mailbox.view import MailboxView
+from postroom.operations.access import Access
+from postroom.operations.answer import Answer
+from postroom.operations.ask import Ask
+from postroom.operations.schema import argument_schema
+
+
+class Surface(StrEnum):
+    """Where a call came from: a few arguments have one default for programs and one for models."""
+
+    HTTP = "http"
+    MCP = "mcp"
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What a call does to the world, in the terms of MCP's annotations."""
+
+    read_only: bool
+    idempotent: bool
+    destructive: bool
+    open_world: bool
+
+
+READS = Effect(read_only=True, idempotent=True, destructive=False, open_world=False)
+PROBES = Effect(read_only=True, idempotent=True, destructive=False, open_world=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call: who asks, from where, and the only road to mail."""
+
+    caller: Caller
+    surface: Surface
+    directory: Directory
+
+    def mailbox(self, name: str | None) -> MailboxView:
+        """Raises `not_found` or `conflict`."""
+        return self.directory.view(self.caller, name)
+
+    @property
+    def budget(self) -> int | None:
+        """Characters that an answer should stay under, or None: a model pays for every word."""
+        return MODEL_BUDGET if self.surface is Surface.MCP else None
+
+
+MODEL_BUDGET = 30_000
+
+AskT = TypeVar("AskT", bound=Ask)
+AnswerT = TypeVar("AnswerT", bound=Answer)
+
+
+@dataclass(frozen=True, slots=True)
+class Operation(Generic[AskT, AnswerT]):
+    """`routes` are "METHOD /path/{argument}"; `foreign` names answer fields that strangers wrote, if any."""
+
+    name: str
+    title: str
+    description: str
+    routes: tuple[str, ...]
+    effect: Effect
+    access: Access
+    ask: type[AskT]
+    answer: Any
+    """The type that `run` returns: a model, or a union of models."""
+    run: Callable[[Call, AskT], Awaitable[AnswerT]]
+    foreign: str | None
+
+    def schema(self, caller: Caller) -> dict[str, Any]:
+        """The arguments as offered to this caller."""
+        return self.access.narrow(argument_schema(self.ask), caller)
+
+
+Handler = Callable[[Call, AskT], Awaitable[AnswerT]]
+
+
+def operation(
+    *routes: str, title: str, effect: Effect, access: Access, foreign: str | None = None
+) -> Callable[[Handler[AskT, AnswerT]], Operation[AskT, AnswerT]]:
+    """Turn a handler into its declaration: name, models and description are its own."""
+
+    def declare(handler: Handler[AskT, AnswerT]) -> Operation[AskT, AnswerT]:
+        hints = get_type_hints(handler)
+        return Operation(
+            name=handler.__name__,
+            title=title,
+            description=" ".join((inspect.getdoc(handler) or "").split()),
+            routes=routes,
+            effect=effect,
+            access=access,
+            ask=cast("type[AskT]", hints["ask"]),
+            answer=hints["return"],
+            run=handler,
+            foreign=foreign,
+        )
+
+    return declare

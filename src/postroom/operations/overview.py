@@ -1,0 +1,43 @@
+"""What a token can reach: its mailboxes."""
+
+from __future__ import annotations
+
+from postroom.operations.access import Access
+from postroom.operations.answer import Answer
+from postroom.operations.ask import Ask
+from postroom.operations.operation import READS, Call, operation
+
+
+class MailboxEntry(Answer):
+    """One mailbox as its token knows it; `imap` and `smtp` tell which side it has."""
+
+    name: str
+    description: str
+    imap: bool
+    smtp: bool
+    address: str
+    default_folder: str | None
+    identities: list[str]
+
+
+class Mailboxes(Answer):
+    mailboxes: list[MailboxEntry]
+
+
+@operation("GET /mailboxes", title="List mailboxes", effect=READS, access=Access(None))
+async def mailboxes(call: Call, ask: Ask) -> Mailboxes:
+    """Mailboxes this token can use, with their addresses. Call first."""
+    return Mailboxes(
+        mailboxes=[
+            MailboxEntry(
+                name=entry.settings.name,
+                description=entry.settings.description,
+                imap=entry.settings.imap is not None,
+                smtp=entry.settings.smtp is not None,
+                address=entry.settings.own_address,
+                default_folder=entry.settings.imap.default_folder if entry.settings.imap else None,
+                identities=[str(identity) for identity in entry.settings.identities],
+            )
+            for entry in call.directory.visible(call.caller)
+        ]
+    )

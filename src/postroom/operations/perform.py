@@ -1,0 +1,70 @@
+"""The one corridor that every call walks: offered, budget, shape, run; the one place that catches the unexpected."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from postroom.base.caller import Caller
+from postroom.base.clock import Clock
+from postroom.base.errors import Code, GatewayError, internal, not_found
+from postroom.base.logs import Log
+from postroom.mailbox.directory import Directory
+from postroom.operations.catalogue import CATALOGUE
+from postroom.operations.faults import argument_error
+from postroom.operations.operation import Call, Operation, Surface
+from postroom.operations.rate import Rate
+
+
+class Corridor:
+    """Runs operations of the catalogue for callers, over one directory of mailboxes."""
+
+    def __init__(self, directory: Directory, clock: Clock, log: Log, requests_per_minute: int) -> None:
+        self._directory = directory
+        self._log = log
+        self._rate = Rate(requests_per_minute, clock)
+
+    def offered(self, caller: Caller) -> list[Operation[Any, Any]]:
+        """The operations that this caller may see, in the catalogue's order."""
+        return [operation for operation in CATALOGUE.values() if operation.access.offered(caller)]
+
+    async def perform(
+        self, name: str, arguments: Mapping[str, Any], caller: Caller, surface: Surface
+    ) -> dict[str, Any]:
+        """The answer as JSON values. Raises `GatewayError` and nothing else."""
+        operation = CATALOGUE.get(name)
+        if operation is None:
+            raise self._unknown(name, caller)
+        if not operation.access.offered(caller):
+            raise operation.access.refusal()
+        self._spend(caller)
+        try:
+            ask = operation.ask.model_validate(dict(arguments))
+        except ValidationError as error:
+            raise argument_error(error, operation.ask.model_fields) from None
+        return await self._run(operation, ask, Call(caller, surface, self._directory))
+
+    async def _run(self, operation: Operation[Any, Any], ask: Any, call: Call) -> dict[str, Any]:
+        try:
+            answer = await operation.run(call, ask)
+            return dict(answer.json_ready())
+        except GatewayError:
+            raise
+        except Exception as error:
+            self._log.error("call.failed", error, tool=operation.name, token=call.caller.token)
+            raise internal() from error
+
+    def _spend(self, caller: Caller) -> None:
+        seconds = self._rate.spend(caller.token)
+        if seconds:
+            message = f"This token makes too many calls; try again in {seconds} s."
+            raise GatewayError(Code.RATE_LIMITED, message, retry_after=seconds)
+
+    def _unknown(self, name: str, caller: Caller) -> GatewayError:
+        names = [operation.name for operation in self.offered(caller)]
+        nearest = difflib.get_close_matches(name, names, n=1)
+        hint = f" Did you mean {nearest[0]}?" if nearest else ""
+        return not_found(f"There is no such tool.{hint}", tools=names)

@@ -1,0 +1,33 @@
+"""How often each token may call: a bucket that refills steadily, so that a burst is fine and a flood is not."""
+
+from __future__ import annotations
+
+import math
+
+from postroom.base.clock import Clock
+
+_MOST_TOKENS = 10_000
+
+
+class Rate:
+    """`per_minute` calls for each key, all of them at once if they were saved up; 0 means no limit."""
+
+    def __init__(self, per_minute: int, clock: Clock) -> None:
+        self._per_minute = per_minute
+        self._clock = clock
+        self._left: dict[str, tuple[float, float]] = {}
+
+    def spend(self, key: str) -> int:
+        """Take one call. Returns 0, or the whole seconds after which the next is free."""
+        if not self._per_minute:
+            return 0
+        now = self._clock.monotonic()
+        left, since = self._left.get(key, (float(self._per_minute), now))
+        left = min(self._per_minute, left + (now - since) * self._per_minute / 60)
+        if left < 1:
+            self._left[key] = (left, now)
+            return math.ceil((1 - left) * 60 / self._per_minute)
+        if len(self._left) >= _MOST_TOKENS:
+            self._left.clear()
+        self._left[key] = (left - 1, now)
+        return 0

@@ -1,0 +1,126 @@
+"""The one ASGI application: guard, open pages, authentication, then MCP or the HTTP API."""
+
+from __future__ import annotations
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from postroom.base.caller import Caller
+from postroom.base.errors import Code, GatewayError, not_found
+from postroom.operations.perform import Corridor
+from postroom.surfaces import mcp
+from postroom.surfaces.authenticate import Authenticator
+from postroom.surfaces.documents import Documents
+from postroom.surfaces.guard import Guard
+from postroom.surfaces.http_api import HttpApi
+from postroom.surfaces.messages import (
+    error_response,
+    event_response,
+    is_json,
+    json_response,
+    parse_json,
+    read_body,
+)
+from postroom.surfaces.toolbox import Toolbox
+
+_MCP_PATHS = ("/mcp", "/mcp/")
+_ROUTING_HEADERS = ("mcp-protocol-version", "mcp-method", "mcp-name")
+
+
+class Application:
+    """Stateless between requests: who asks is found out anew each time."""
+
+    def __init__(
+        self, guard: Guard, authenticator: Authenticator, corridor: Corridor, documents: Documents, max_bytes: int
+    ) -> None:
+        self._guard = guard
+        self._authenticator = authenticator
+        self._corridor = corridor
+        self._documents = documents
+        self._max_bytes = max_bytes
+        self._http_api = HttpApi(corridor, max_bytes)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        request = Request(scope, receive)
+        try:
+            response = await self._answer(request)
+        except ClientDisconnect:
+            return
+        await response(scope, receive, send)
+
+    async def _answer(self, request: Request) -> Response:
+        refused = self._foreign(request) or self._open_page(request)
+        if refused is not None:
+            return refused
+        caller = await self._authenticator.caller(request.headers.get("authorization"))
+        if caller is None:
+            return _unauthorized("authorization" in request.headers)
+        if request.url.path in _MCP_PATHS:
+            return await self._mcp(request, caller)
+        return await self._http_api.answer(request, caller)
+
+    def _foreign(self, request: Request) -> Response | None:
+        if not self._guard.host_allowed(request.headers.get("host")):
+            error = GatewayError(Code.PERMISSION_DENIED, "This Host is not in server.allowed_hosts.")
+            return json_response(error.body(), 421)
+        if not self._guard.origin_allowed(request.headers.get("origin")):
+            error = GatewayError(Code.PERMISSION_DENIED, "This Origin is not in server.allowed_origins.")
+            return json_response(error.body(), 403)
+        return None
+
+    def _open_page(self, request: Request) -> Response | None:
+        """What is served without a token. Login metadata is plainly absent, or hosts begin a login that cannot end."""
+        path = request.url.path
+        if path.startswith("/.well-known/") or path in ("/.well-known", "/register"):
+            return error_response(not_found("There is nothing at this path."))
+        return self._documents.find(request.method, path)
+
+    async def _mcp(self, request: Request, caller: Caller) -> Response:
+        if request.method != "POST":
+            error = GatewayError(Code.METHOD_NOT_ALLOWED, "MCP is spoken by POST here.", allow=["POST"])
+            return error_response(error, {"Allow": "POST"})
+        unusable = _unusable(request)
+        if unusable is not None:
+            return unusable
+        try:
+            message = parse_json(await read_body(request, self._max_bytes))
+        except GatewayError as error:
+            if error.code is Code.TOO_LARGE:
+                return error_response(error)
+            return _mcp_response(mcp.unreadable(error.message))
+        headers = {name: request.headers[name] for name in _ROUTING_HEADERS if name in request.headers}
+        return _mcp_response(await mcp.reply(message, headers, Toolbox(self._corridor, caller)))
+
+
+def _unauthorized(tried: bool) -> Response:
+    """RFC 6750 3: no `error` when no credential was sent. No metadata is named: there is no login to go to."""
+    challenge = 'Bearer realm="postroom"' + (', error="invalid_token"' if tried else "")
+    error = GatewayError(Code.UNAUTHORIZED, "Send a valid token as Authorization: Bearer TOKEN.")
+    return error_response(error, {"WWW-Authenticate": challenge})
+
+
+def _unusable(request: Request) -> Response | None:
+    """A POST that MCP's transport does not allow: a wrong type, or a routing header said twice."""
+    accept = request.headers.get("accept", "*/*").lower()
+    if not any(kind in accept for kind in ("text/event-stream", "text/*", "*/*")):
+        error = GatewayError(Code.VALIDATION_ERROR, "Accept must hold application/json and text/event-stream.")
+        return json_response(error.body(), 406)
+    if not is_json(request):
+        error = GatewayError(Code.VALIDATION_ERROR, "Content-Type must be application/json.")
+        return json_response(error.body(), 415)
+    for name in _ROUTING_HEADERS:
+        if len(request.headers.getlist(name)) > 1:
+            message = {"code": mcp.HEADER_MISMATCH, "message": f"the {name} header is given twice"}
+            return json_response({"jsonrpc": "2.0", "id": None, "error": message}, 400)
+    return None
+
+
+def _mcp_response(reply: mcp.Reply) -> Response:
+    if reply.message is None:
+        return Response(status_code=reply.status)
+    if reply.status == 200:
+        return event_response(reply.message)
+    return json_response(reply.message, reply.status)

@@ -1,0 +1,53 @@
+"""From a bearer token to the caller it stands for; anything else is nobody."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import date
+
+from postroom.base.caller import Caller, Scope
+from postroom.base.clock import Clock
+from postroom.base.token import token_hash
+from postroom.config import TokenConfig
+from postroom.store import tokens
+from postroom.store.database import Database
+from postroom.store.tokens import TokenRecord
+
+_BEARER = re.compile(r"bearer +([\x21-\x7e]{8,512}) *\Z", re.IGNORECASE | re.ASCII)
+
+
+class Authenticator:
+    """Looks tokens up by the SHA-256 of the whole token: the configured ones, then those in the store."""
+
+    def __init__(self, configured: Iterable[TokenConfig], mailboxes: Iterable[str], database: Database, clock: Clock):
+        self._configured = {token.token_hash: token for token in configured}
+        self._mailboxes = frozenset(mailboxes)
+        self._database = database
+        self._clock = clock
+        self._used: dict[str, date] = {}
+
+    async def caller(self, authorization: str | None) -> Caller | None:
+        """The caller of an Authorization header, or None. A revoked or expired token is nobody from now on."""
+        match = _BEARER.match(authorization or "")
+        if not match:
+            return None
+        hashed = token_hash(match[1])
+        configured = self._configured.get(hashed)
+        if configured is not None:
+            return self._caller(configured.name, configured.scopes, configured.mailboxes)
+        record = await tokens.by_hash(self._database, hashed)
+        now = self._clock.now()
+        if record is None or not record.live(now):
+            return None
+        await self._note_use(record, now.date())
+        return self._caller(record.name, record.scopes, record.mailboxes)
+
+    async def _note_use(self, record: TokenRecord, day: date) -> None:
+        """Once a day: a write for each request would tell more than is wanted and cost a commit."""
+        if self._used.get(record.id) != day:
+            self._used[record.id] = day
+            await tokens.touch(self._database, record.id, day)
+
+    def _caller(self, name: str, scopes: Iterable[Scope], mailboxes: Iterable[str]) -> Caller:
+        return Caller(token=name, scopes=frozenset(scopes), mailboxes=frozenset(mailboxes) & self._mailboxes)

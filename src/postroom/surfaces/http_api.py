@@ -1,0 +1,68 @@
+"""Every operation at its route: path, query and body become the arguments that MCP would have given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from postroom.base.caller import Caller
+from postroom.base.errors import Code, GatewayError, invalid, not_found
+from postroom.operations.catalogue import CATALOGUE
+from postroom.operations.operation import Surface
+from postroom.operations.perform import Corridor
+from postroom.surfaces.messages import error_response, is_json, json_response, parse_json, read_body
+from postroom.surfaces.routes import Match, Routes
+
+
+class HttpApi:
+    """Answers authenticated requests."""
+
+    def __init__(self, corridor: Corridor, request_max_bytes: int) -> None:
+        self._corridor = corridor
+        self._request_max_bytes = request_max_bytes
+        self._routes = Routes(CATALOGUE.values())
+
+    async def answer(self, request: Request, caller: Caller) -> Response:
+        try:
+            match = self._match(request)
+            arguments = await self._arguments(request, match)
+            answer = await self._corridor.perform(match.operation.name, arguments, caller, Surface.HTTP)
+        except GatewayError as error:
+            allow = error.details.get("allow")
+            return error_response(error, {"Allow": ", ".join(allow)} if allow else None)
+        return json_response(answer)
+
+    def _match(self, request: Request) -> Match:
+        method = "GET" if request.method == "HEAD" else request.method
+        match = self._routes.find(method, request.scope["raw_path"])
+        if isinstance(match, Match):
+            return match
+        if match:
+            allowed = sorted(match)
+            raise GatewayError(Code.METHOD_NOT_ALLOWED, f"Use {' or '.join(allowed)} here.", allow=allowed)
+        raise not_found("There is nothing at this path; see /docs.")
+
+    async def _arguments(self, request: Request, match: Match) -> dict[str, Any]:
+        arguments: dict[str, Any] = {}
+        for name in request.query_params:
+            values = request.query_params.getlist(name)
+            arguments[name] = values if len(values) > 1 else values[0]
+        if request.method not in ("GET", "HEAD", "DELETE"):
+            arguments |= await self._body(request)
+        clash = arguments.keys() & match.arguments.keys()
+        if clash:
+            raise invalid(min(clash), "is given by the path; leave it out elsewhere")
+        return arguments | dict(match.arguments)
+
+    async def _body(self, request: Request) -> dict[str, Any]:
+        body = await read_body(request, self._request_max_bytes)
+        if not body:
+            return {}
+        if not is_json(request):
+            raise invalid("body", "must be JSON, with Content-Type: application/json")
+        value = parse_json(body)
+        if not isinstance(value, dict):
+            raise invalid("body", "must be a JSON object of arguments")
+        return value
