@@ -1,0 +1,177 @@
+"""What of an answer is not as the case says it must be."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+from typing import Any
+
+Answer = dict[str, Any]
+Check = Callable[[Answer, Any], bool]
+
+_BREAKS = re.compile("[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]|[\x00-\x08\x0e-\x1f]")
+_CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+
+
+def plain(text: str | None) -> str:
+    """Line ends as the corpus compares them."""
+    return (text or "").replace("\r\n", "\n").rstrip("\n")
+
+
+def text_faults(name: str, text: str | None, wanted: Answer) -> Iterator[str]:
+    shown = plain(text)
+    checks: dict[str, Callable[[Any], bool]] = {
+        "equals": lambda value: shown == value,
+        "contains": lambda value: all(one in shown for one in value),
+        "contains_any": lambda value: any(one in shown for one in value),
+        "not_contains": lambda value: not any(one in shown for one in value),
+        "not_contains_ci": lambda value: not any(one.lower() in shown.lower() for one in value),
+        "present": lambda value: (text is not None) is value,
+    }
+    for operator, value in wanted.items():
+        if operator in checks and not checks[operator](value):
+            yield f"{name}.{operator}: {shown[:120]!r}"
+
+
+def _attachment_matches(attachment: Answer, wanted: Answer) -> bool:
+    for key, value in wanted.items():
+        if key == "filename_regex" and not re.search(value, attachment["filename"] or ""):
+            return False
+        if key == "size_between" and not value[0] <= attachment["size"] <= value[1]:
+            return False
+        if key in ("filename", "content_type", "size", "inline", "content_id") and attachment[key] != value:
+            return False
+    return True
+
+
+def _attachments(message: Answer, wanted: list[Answer]) -> bool:
+    given = message["attachments"]
+    return len(given) == len(wanted) and all(map(_attachment_matches, given, wanted))
+
+
+def _some_attachment(message: Answer, wanted: list[Answer]) -> bool:
+    return all(any(_attachment_matches(one, want) for one in message["attachments"]) for want in wanted)
+
+
+def _addresses(field: str) -> Check:
+    return lambda message, wanted: [one["address"] for one in message[field]] == wanted
+
+
+def _long_enough(message: Answer, size: int) -> bool:
+    return bool(message["truncated"]) or abs(len(message["text"]) - size) <= 4
+
+
+def _values(message: Answer, path: str) -> list[str]:
+    field, _, inner = path.partition(".")
+    value = message.get(field)
+    if isinstance(value, list):
+        return [one[inner or "name"] or "" for one in value]
+    return [value or ""]
+
+
+CHECKS: dict[str, Check] = {
+    "subject": lambda message, wanted: message["subject"] == wanted,
+    "subject_any": lambda message, wanted: message["subject"] in wanted,
+    "subject_contains": lambda message, wanted: all(one in message["subject"] for one in wanted),
+    "subject_not_contains": lambda message, wanted: not any(one in message["subject"] for one in wanted),
+    "from": lambda message, wanted: message["from"] == wanted,
+    "to": lambda message, wanted: message["to"] == wanted,
+    "cc": lambda message, wanted: message["cc"] == wanted,
+    "reply_to": lambda message, wanted: message["reply_to"] == wanted,
+    "from_addresses": _addresses("from"),
+    "cc_addresses": _addresses("cc"),
+    "from_addresses_any": lambda message, wanted: [one["address"] for one in message["from"]] in wanted,
+    "date_utc": lambda message, wanted: message["date"] == wanted,
+    "date_utc_any": lambda message, wanted: message["date"] in wanted,
+    "sort_key_utc": lambda message, wanted: message["received_at"] == wanted,
+    "message_id_nonempty": lambda message, wanted: bool(message["message_id"]) is wanted,
+    "in_reply_to": lambda message, wanted: [message["in_reply_to"]] == wanted,
+    "references_count": lambda message, wanted: len(message["references"]) == wanted,
+    "references_first": lambda message, wanted: message["references"][0] == wanted,
+    "references_last": lambda message, wanted: message["references"][-1] == wanted,
+    "attachments": _attachments,
+    "attachments_contain": _some_attachment,
+    "attachments_max": lambda message, wanted: len(message["attachments"]) <= wanted,
+    "text_or_attachment_contains": lambda message, wanted: wanted in (message["text"] or ""),
+    "text_size_or_truncated": _long_enough,
+    "uid": lambda message, wanted: number(message["uid"]) == wanted,
+    "one_line": lambda message, wanted: not any(_BREAKS.search(text) for path in wanted for text in _values(message, path)),
+    "no_controls": lambda message, wanted: not any(
+        _CONTROLS.search(text) for path in wanted for text in _values(message, path)
+    ),
+}
+"""Keys of expect.json that one message answers."""
+
+
+def number(uid: str) -> int:
+    """The UID of `UID-UIDVALIDITY`."""
+    return int(uid.partition("-")[0])
+
+
+def message_faults(message: Answer, expect: Answer) -> Iterator[str]:
+    for key, wanted in expect.items():
+        if key in ("text", "html"):
+            yield from text_faults(key, message.get(key), wanted)
+        elif key in CHECKS and not CHECKS[key](message, wanted):
+            yield f"{key}: wanted {wanted!r}, got {message.get(key.partition('_')[0], message.get(key))!r}"
+    yield from always_faults(message)
+
+
+def always_faults(message: Answer) -> Iterator[str]:
+    """What every case expects without saying it."""
+    lines = [message["subject"], message["message_id"], *[a["filename"] for a in message.get("attachments", [])]]
+    lines += [one[key] for field in ("from", "to", "cc") for one in message[field] for key in ("name", "address")]
+    for line in lines:
+        if line is not None and _BREAKS.search(line):
+            yield f"not one line: {line!r}"
+    for body in ("text", "html"):
+        if "\x00" in (message.get(body) or ""):
+            yield f"{body} holds U+0000"
+    if any(unicodedata.category(letter) == "Cs" for line in lines for letter in line or ""):
+        yield "a lone surrogate"
+
+
+def list_faults(answer: Answer, expect: Answer) -> Iterator[str]:
+    rows = answer["messages"]
+    subjects = [row["subject"] for row in rows]
+    if "list_count" in expect and len(rows) != expect["list_count"]:
+        yield f"list_count: {len(rows)}"
+    if "subjects" in expect and subjects != expect["subjects"]:
+        yield f"subjects: {subjects}"
+    if not set(expect.get("subjects_contain", [])) <= set(subjects):
+        yield f"subjects_contain: {subjects}"
+    if "uids" in expect and [number(row["uid"]) for row in rows] != expect["uids"]:
+        yield f"uids: {[row['uid'] for row in rows]}"
+
+
+def folder_faults(answer: Answer, expect: Answer) -> Iterator[str]:
+    given = {folder["name"]: folder for folder in answer["folders"]}
+    wanted = expect.get("folders", expect.get("folders_contain", []))
+    for folder in wanted:
+        found = given.get(folder["name"])
+        if found is None or any(found[key] != value for key, value in folder.items()):
+            yield f"folder {folder}: {found}"
+    count = expect.get("folders_count", len(expect["folders"]) if "folders" in expect else len(given))
+    if len(given) != count:
+        yield f"folders: {sorted(given)}"
+
+
+def error_faults(body: Answer, wanted: Answer) -> Iterator[str]:
+    error = body.get("error")
+    if error is None:
+        yield "no error"
+        return
+    if error["code"] not in wanted.get("code_any_of", [error["code"]]):
+        yield f"error.code: {error['code']}"
+    if "retryable" in wanted and error["details"].get("retryable", False) is not wanted["retryable"]:
+        yield f"error.retryable: {error['details']}"
+
+
+def command_faults(commands: list[str], expect: Answer) -> Iterator[str]:
+    for pattern in expect.get("commands_must", []):
+        if not any(re.search(pattern, command) for command in commands):
+            yield f"no command like {pattern}: {commands}"
+    for pattern in expect.get("commands_must_not", []):
+        if any(re.search(pattern, command) for command in commands):
+            yield f"a command like {pattern}: {commands}"
