@@ -1,0 +1,21 @@
+# make demo   a running gateway with sample mail, to look at
+# make test   every check and every test
+# Both do all their own set-up; the first run takes a minute or two.
+
+.PHONY: demo test lock clean
+
+demo:
+	@scripts/install demo
+	@.venv/bin/postroom demo $(ARGS)
+
+test:
+	@scripts/install dev
+	@scripts/install-judges
+	@scripts/install-servers
+	@scripts/check $(ARGS)
+
+lock:
+	@scripts/lock
+
+clean:
+	rm -rf .venv .cache build dist
