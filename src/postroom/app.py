@@ -7,7 +7,7 @@ import contextlib
 import os
 import signal
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -16,16 +16,10 @@ import uvicorn
 from postroom.base.clock import Clock, SystemClock
 from postroom.base.logs import Log
 from postroom.base.seal import Seal
-from postroom.base.secret import Secret
-from postroom.base.tls import Endpoint
-from postroom.config import Config, Credential, CredentialError, ImapConfig, MailboxConfig, SmtpConfig
-from postroom.imap.connection import Deadlines
-from postroom.imap.faults import CredentialFault
-from postroom.imap.pool import Pool, Server
-from postroom.mailbox.account import Account
-from postroom.mailbox.directory import Directory, Entry
+from postroom.config import Config
+from postroom.mailbox.directory import Directory
+from postroom.mailbox.wiring import open_mailbox
 from postroom.operations.perform import Corridor
-from postroom.smtp import SmtpFault, Submission
 from postroom.store import keys
 from postroom.store.database import Database
 from postroom.surfaces.application import Application
@@ -55,7 +49,9 @@ async def running(config: Config, *, clock: Clock | None = None, log: Log | None
         )
         stack.push_async_callback(database.close)
         seal = Seal(await keys.ring(database, clock.now()))
-        directory = Directory([_entry(config, mailbox, clock) for mailbox in config.mailboxes], seal, clock)
+        directory = Directory(
+            [open_mailbox(mailbox, config.limits, clock) for mailbox in config.mailboxes], seal, clock
+        )
         stack.callback(directory.close)
         listener = _listen(config.server.listen.host, config.server.listen.port)
         stack.callback(listener.close)
@@ -136,54 +132,6 @@ def _application(config: Config, directory: Directory, database: Database, clock
         Documents(config.server.public_url),
         config.limits.request_max_bytes,
     )
-
-
-def _entry(config: Config, mailbox: MailboxConfig, clock: Clock) -> Entry:
-    account = Account(mailbox.name, _pool(config, mailbox.imap, clock), mailbox.folders) if mailbox.imap else None
-    submission = _submission(config, mailbox.smtp) if mailbox.smtp else None
-    return Entry(mailbox, mailbox.fingerprint, account, submission)
-
-
-def _pool(config: Config, imap: ImapConfig, clock: Clock) -> Pool:
-    server = Server(
-        endpoint=_endpoint(imap),
-        username=imap.username,
-        auth=imap.auth,
-        secret=_secret(imap.credential, CredentialFault),
-        deadlines=Deadlines(config.limits.connect_seconds, config.limits.command_seconds),
-        connections=imap.connections,
-    )
-    return Pool(server, clock)
-
-
-def _submission(config: Config, smtp: SmtpConfig) -> Submission:
-    return Submission(
-        endpoint=_endpoint(smtp),
-        username=smtp.username,
-        auth=smtp.auth,
-        secret=_secret(smtp.credential, lambda what: SmtpFault("credential", what)) if smtp.username else None,
-        connect_seconds=config.limits.connect_seconds,
-        command_seconds=config.limits.command_seconds,
-    )
-
-
-def _endpoint(server: ImapConfig | SmtpConfig) -> Endpoint:
-    ca_file = str(server.ca_file) if server.ca_file else None
-    return Endpoint(server.host, server.port, server.tls, ca_file, server.certificate_sha256)
-
-
-def _secret(credential: Credential | None, fault: Callable[[str], Exception]) -> Callable[[], Awaitable[Secret]]:
-    """The reference to a secret as a function that asks for it anew, failing in its caller's terms."""
-
-    async def reveal() -> Secret:
-        try:
-            if credential is None:
-                raise CredentialError("no password or token is configured")
-            return await credential.reveal()
-        except CredentialError as error:
-            raise fault(str(error)) from error
-
-    return reveal
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, timezone
 
-from postroom.imap.connection import Connection, Reply, Sink
+from postroom.imap.connection import Connection, Sink
+from postroom.imap.reply import Reply
 from postroom.imap.wire import Atom, Token, Untagged, as_int, as_text, sequence_set
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from postroom.base.tls import Endpoint
 from postroom.imap import login as logins
@@ -17,6 +17,7 @@ from postroom.imap.faults import (
     TlsFault,
     WireFault,
 )
+from postroom.imap.reply import Reply, Selected, read_selected
 from postroom.imap.stream import Stream, connect
 from postroom.imap.wire import (
     Argument,
@@ -31,7 +32,6 @@ from postroom.imap.wire import (
     Token,
     Untagged,
     announced_literal,
-    as_int,
     read_response,
     write_command,
 )
@@ -53,30 +53,6 @@ class Deadlines:
 
     connect: float
     command: float
-
-
-@dataclass(frozen=True, slots=True)
-class Selected:
-    """The folder a connection has open, by its name on the wire (RFC 9051 6.3.2)."""
-
-    name: bytes
-    read_only: bool
-    uid_validity: int = 0
-    uid_next: int | None = None
-    exists: int = 0
-    permanent_flags: tuple[bytes, ...] = ()
-
-
-@dataclass(slots=True)
-class Reply:
-    """The answer to one command: the tagged status and what came before it."""
-
-    status: Status
-    untagged: list[Untagged] = field(default_factory=list)
-    garbled: list[Garbled] = field(default_factory=list)
-
-    def of(self, kind: str) -> list[Untagged]:
-        return [response for response in self.untagged if response.kind == kind]
 
 
 class Connection:
@@ -167,7 +143,7 @@ class Connection:
         self.selected = None
         pending = Selected(name, read_only)
         reply = await self.run("EXAMINE" if read_only else "SELECT", name)
-        self.selected = _read_selected(pending, reply)
+        self.selected = read_selected(pending, reply)
         return self.selected
 
     # -- one exchange
@@ -328,30 +304,6 @@ class Connection:
 
 def _code_token(status: Status) -> Token:
     return status.code.encode() if status.code else None
-
-
-def _read_selected(pending: Selected, reply: Reply) -> Selected:
-    exists = [response.number or 0 for response in reply.of("EXISTS")]
-    codes = {
-        response.values[0].upper(): response.values[1:]
-        for response in reply.of("OK")
-        if response.values and isinstance(response.values[0], bytes)
-    }
-    permanent = codes.get(b"PERMANENTFLAGS", [])
-    flags = permanent[0] if permanent and isinstance(permanent[0], list) else []
-    return replace(
-        pending,
-        read_only=pending.read_only or reply.status.code == "READ-ONLY",
-        uid_validity=_code_number(codes, b"UIDVALIDITY") or 0,
-        uid_next=_code_number(codes, b"UIDNEXT"),
-        exists=exists[-1] if exists else 0,
-        permanent_flags=tuple(flag for flag in flags if isinstance(flag, bytes)),
-    )
-
-
-def _code_number(codes: dict[bytes, list[Token]], name: bytes) -> int | None:
-    values = codes.get(name)
-    return as_int(values[0]) if values else None
 
 
 async def open_connection(endpoint: Endpoint, identity: logins.Identity, deadlines: Deadlines) -> Connection:

@@ -20,7 +20,6 @@ class Entry:
     """One configured mailbox; without IMAP or SMTP that side is None."""
 
     settings: MailboxConfig
-    fingerprint: bytes
     account: Account | None
     submission: Submission | None
 
@@ -46,7 +45,7 @@ class Directory:
                 f"Mailbox {entry.settings.name} has no IMAP server; it can only send.",
                 argument="mailbox",
             )
-        return MailboxView(caller, entry.settings, entry.fingerprint, entry.account, self._seal, self._clock)
+        return MailboxView(caller, entry.settings, entry.account, self._seal, self._clock)
 
     def close(self) -> None:
         for entry in self._entries:

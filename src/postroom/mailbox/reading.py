@@ -9,8 +9,9 @@ from dataclasses import replace
 from postroom.imap import commands
 from postroom.imap.bodystructure import read_structure
 from postroom.imap.commands import FetchAnswer, Items
-from postroom.imap.connection import Connection, Selected
+from postroom.imap.connection import Connection
 from postroom.imap.faults import LostFault
+from postroom.imap.reply import Selected
 from postroom.imap.wire import Token
 from postroom.mail.model import Content, Entity, Fetched, Head
 from postroom.mail.parse import assemble, describe, parse_head, split, split_message

@@ -32,13 +32,10 @@ class Listing:
 class MailboxView:
     """Made anew for each call by the directory; decides anew at each use."""
 
-    def __init__(
-        self, caller: Caller, settings: MailboxConfig, fingerprint: bytes, account: Account, seal: Seal, clock: Clock
-    ) -> None:
+    def __init__(self, caller: Caller, settings: MailboxConfig, account: Account, seal: Seal, clock: Clock) -> None:
         self.name = settings.name
         self._caller = caller
         self._settings = settings
-        self._fingerprint = fingerprint
         self._account = account
         self._seal = seal
         self._clock = clock
@@ -86,7 +83,7 @@ class MailboxView:
         return show(fetched, write_uid(fetched.uid, fetched.uid_validity))
 
     def _cursors(self, folder: str) -> Cursors:
-        bound = (self.name.encode(), folder.encode(), b"list_messages", self._fingerprint)
+        bound = (self.name.encode(), folder.encode(), b"list_messages", self._settings.fingerprint)
         return Cursors(self._seal, self._caller.identity, bound)
 
     def _sealed(self, cursors: Cursors, position: Position | None) -> str | None:

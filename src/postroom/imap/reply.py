@@ -1,0 +1,56 @@
+"""The answer to one command, and what the answer to a SELECT tells about a folder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from postroom.imap.wire import Garbled, Status, Token, Untagged, as_int
+
+
+@dataclass(slots=True)
+class Reply:
+    """The answer to one command: the tagged status and what came before it."""
+
+    status: Status
+    untagged: list[Untagged] = field(default_factory=list)
+    garbled: list[Garbled] = field(default_factory=list)
+
+    def of(self, kind: str) -> list[Untagged]:
+        return [response for response in self.untagged if response.kind == kind]
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """The folder a connection has open, by its name on the wire (RFC 9051 6.3.2)."""
+
+    name: bytes
+    read_only: bool
+    uid_validity: int = 0
+    uid_next: int | None = None
+    exists: int = 0
+    permanent_flags: tuple[bytes, ...] = ()
+
+
+def read_selected(pending: Selected, reply: Reply) -> Selected:
+    """`pending` with what a SELECT or EXAMINE answered (RFC 9051 6.3.2)."""
+    exists = [response.number or 0 for response in reply.of("EXISTS")]
+    codes = {
+        response.values[0].upper(): response.values[1:]
+        for response in reply.of("OK")
+        if response.values and isinstance(response.values[0], bytes)
+    }
+    permanent = codes.get(b"PERMANENTFLAGS", [])
+    flags = permanent[0] if permanent and isinstance(permanent[0], list) else []
+    return replace(
+        pending,
+        read_only=pending.read_only or reply.status.code == "READ-ONLY",
+        uid_validity=_code_number(codes, b"UIDVALIDITY") or 0,
+        uid_next=_code_number(codes, b"UIDNEXT"),
+        exists=exists[-1] if exists else 0,
+        permanent_flags=tuple(flag for flag in flags if isinstance(flag, bytes)),
+    )
+
+
+def _code_number(codes: dict[bytes, list[Token]], name: bytes) -> int | None:
+    values = codes.get(name)
+    return as_int(values[0]) if values else None

@@ -1,0 +1,65 @@
+"""From one mailbox's settings to its pool, account and submission: where the parts of the door are put together."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from postroom.base.clock import Clock
+from postroom.base.secret import Secret
+from postroom.base.tls import Endpoint
+from postroom.config import Credential, CredentialError, ImapConfig, LimitsConfig, MailboxConfig, SmtpConfig
+from postroom.imap.connection import Deadlines
+from postroom.imap.faults import CredentialFault
+from postroom.imap.pool import Pool, Server
+from postroom.mailbox.account import Account
+from postroom.mailbox.directory import Entry
+from postroom.smtp import SmtpFault, Submission
+
+
+def open_mailbox(settings: MailboxConfig, limits: LimitsConfig, clock: Clock) -> Entry:
+    """A mailbox ready for use; nothing is connected before the first call needs it."""
+    account = Account(settings.name, _pool(settings.imap, limits, clock), settings.folders) if settings.imap else None
+    submission = _submission(settings.smtp, limits) if settings.smtp else None
+    return Entry(settings, account, submission)
+
+
+def _pool(imap: ImapConfig, limits: LimitsConfig, clock: Clock) -> Pool:
+    server = Server(
+        endpoint=_endpoint(imap),
+        username=imap.username,
+        auth=imap.auth,
+        secret=_secret(imap.credential, CredentialFault),
+        deadlines=Deadlines(limits.connect_seconds, limits.command_seconds),
+        connections=imap.connections,
+    )
+    return Pool(server, clock)
+
+
+def _submission(smtp: SmtpConfig, limits: LimitsConfig) -> Submission:
+    return Submission(
+        endpoint=_endpoint(smtp),
+        username=smtp.username,
+        auth=smtp.auth,
+        secret=_secret(smtp.credential, lambda what: SmtpFault("credential", what)) if smtp.username else None,
+        connect_seconds=limits.connect_seconds,
+        command_seconds=limits.command_seconds,
+    )
+
+
+def _endpoint(server: ImapConfig | SmtpConfig) -> Endpoint:
+    ca_file = str(server.ca_file) if server.ca_file else None
+    return Endpoint(server.host, server.port, server.tls, ca_file, server.certificate_sha256)
+
+
+def _secret(credential: Credential | None, fault: Callable[[str], Exception]) -> Callable[[], Awaitable[Secret]]:
+    """The reference to a secret as a function that asks for it anew, failing in its caller's terms."""
+
+    async def reveal() -> Secret:
+        try:
+            if credential is None:
+                raise CredentialError("no password or token is configured")
+            return await credential.reveal()
+        except CredentialError as error:
+            raise fault(str(error)) from error
+
+    return reveal

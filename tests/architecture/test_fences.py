@@ -1,0 +1,99 @@
+"""Who may touch time, sockets, tasks, stamps and the unexpected: fences against forgetting."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import postroom
+
+ROOT = Path(postroom.__file__).parent
+MODULES = {str(path.relative_to(ROOT).with_suffix("")): ast.parse(path.read_text()) for path in ROOT.rglob("*.py")}
+STAMPS = {"Shown", "Admitted", "Released", "Cleared"}
+
+MAY_IMPORT = {
+    "time": {"base/clock"},
+    "socket": {"app", "demo/__init__"},
+    "ssl": {"base/tls", "imap/stream", "smtp"},
+    "sqlite3": {"store/database", "store/keys", "store/migrations", "store/tokens", "store/worker"},
+    "uvicorn": {"app"},
+    "aiosmtplib": {"smtp"},
+    "pymap": {"demo/servers"},
+    "aiosmtpd": {"demo/servers"},
+    "subprocess": set(),
+    "urllib.request": set(),
+    "http.client": set(),
+    "email": {"demo/samples", "demo/servers"},
+    "pickle": set(),
+    "random": {"imap/pool"},
+}
+"""Modules with a fence, and who is inside it."""
+
+
+def imports(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+
+
+def calls(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            yield ast.unparse(node.func)
+
+
+@pytest.mark.parametrize("fenced", MAY_IMPORT)
+def test_a_fenced_module_is_imported_inside_its_fence_alone(fenced: str) -> None:
+    found = {
+        name
+        for name, tree in MODULES.items()
+        if any(one == fenced or one.startswith(f"{fenced}.") for one in imports(tree))
+    }
+    assert found <= MAY_IMPORT[fenced]
+
+
+def test_only_the_clock_reads_the_time() -> None:
+    readers = {
+        name for name, tree in MODULES.items() if {"datetime.now", "datetime.utcnow", "date.today"} & set(calls(tree))
+    }
+    assert readers == {"base/clock"}
+
+
+def test_only_policy_makes_stamps() -> None:
+    makers = {name for name, tree in MODULES.items() if STAMPS & {call.rpartition(".")[2] for call in calls(tree)}}
+    assert makers == {"policy/visibility"}
+
+
+def test_no_task_is_started_outside_a_group_and_groups_stand_where_they_may() -> None:
+    for name, tree in MODULES.items():
+        found = set(calls(tree))
+        assert not found & {"asyncio.create_task", "asyncio.ensure_future", "loop.create_task"}, name
+        if "asyncio.TaskGroup" in found:
+            assert name.startswith(("app", "mailbox/", "demo/"))
+
+
+def test_the_unexpected_is_caught_in_the_corridor_and_by_the_thread_that_works_for_others() -> None:
+    broad = set()
+    for name, tree in MODULES.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ExceptHandler) and (node.type is None or ast.unparse(node.type) == "Exception"):
+                broad.add(name)
+    assert broad == {"operations/perform", "store/worker"}
+
+
+def test_whatever_catches_everything_raises_it_again() -> None:
+    for name, tree in MODULES.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ExceptHandler) and node.type and ast.unparse(node.type) == "BaseException":
+                assert isinstance(node.body[-1], ast.Raise), name
+
+
+def test_secrets_are_revealed_only_where_they_are_used() -> None:
+    revealers = {name for name, tree in MODULES.items() if any(call.endswith(".reveal") for call in calls(tree))}
+    allowed = {"imap/connection", "imap/login", "smtp", "mailbox/wiring", "cli", "base/token"}
+    assert {name for name in revealers if not name.startswith("demo/")} <= allowed
