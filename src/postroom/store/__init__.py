@@ -1,0 +1,1 @@
+"""What must survive a restart: issued tokens, sealing keys, in one SQLite file with one writer."""

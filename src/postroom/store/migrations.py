@@ -1,0 +1,29 @@
+"""How the database came to its present shape: steps in order, never edited once released, only added to."""
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        """
+        CREATE TABLE tokens (
+            id TEXT PRIMARY KEY,
+            name TEXT NOT NULL,
+            hash TEXT NOT NULL UNIQUE,
+            scopes TEXT NOT NULL,
+            mailboxes TEXT NOT NULL,
+            created TEXT NOT NULL,
+            expires TEXT,
+            revoked TEXT,
+            last_used_day TEXT
+        ) STRICT
+        """,
+        "CREATE INDEX tokens_by_name ON tokens (name)",
+        """
+        CREATE TABLE sealing_keys (
+            kid INTEGER PRIMARY KEY,
+            master BLOB NOT NULL,
+            created TEXT NOT NULL,
+            open_until TEXT
+        ) STRICT
+        """,
+    ),
+)
+"""Step n brings a database of schema n to n + 1; each step is a tuple of single statements."""

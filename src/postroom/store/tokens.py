@@ -1,0 +1,121 @@
+"""The tokens the gateway issued: who may call, what for, and until when."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from sqlite3 import Connection, Row
+
+from postroom.base.caller import Scope
+from postroom.store.database import Database
+from postroom.store.times import from_text, to_text
+from postroom.store.worker import StoreError
+
+_INSERT = """
+    INSERT INTO tokens (id, name, hash, scopes, mailboxes, created, expires, revoked, last_used_day)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+_REVOCABLE = "SELECT * FROM tokens WHERE (name = ? OR id = ?) AND revoked IS NULL ORDER BY created, id"
+_TOUCH = "UPDATE tokens SET last_used_day = max(coalesce(last_used_day, ''), ?) WHERE id = ?"
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRecord:
+    """What is known of a token; the token itself is not, only `sha256:` and the hex digits of its hash."""
+
+    id: str
+    name: str
+    hash: str
+    scopes: frozenset[Scope]
+    mailboxes: frozenset[str]
+    created: datetime
+    expires: datetime | None
+    revoked: datetime | None = None
+    last_used: date | None = None
+    """The day only: the hour would tell of its owner's habits."""
+
+    def live(self, now: datetime) -> bool:
+        """Whether it may be used at that time."""
+        return self.revoked is None and (self.expires is None or now < self.expires)
+
+
+class NameTakenError(StoreError):
+    """A live token has this name already."""
+
+
+async def create(db: Database, record: TokenRecord) -> None:
+    """Keep a new token; NameTakenError if another that is live at its creation has the name."""
+    await db.write(lambda connection: _create(connection, record))
+
+
+async def listing(db: Database) -> list[TokenRecord]:
+    """All tokens, also those that ended, oldest first."""
+    return await db.read(lambda connection: _select(connection, "SELECT * FROM tokens ORDER BY created, id"))
+
+
+async def by_hash(db: Database, hash_: str) -> TokenRecord | None:
+    """The token with this hash, live or not."""
+    found = await db.read(lambda connection: _select(connection, "SELECT * FROM tokens WHERE hash = ?", hash_))
+    return found[0] if found else None
+
+
+async def revoke(db: Database, name_or_id: str, at: datetime) -> list[TokenRecord]:
+    """End every token of that name or id that was not revoked yet, and return those; none if there is none."""
+    return await db.write(lambda connection: _revoke(connection, name_or_id, at))
+
+
+async def touch(db: Database, token_id: str, day: date) -> None:
+    """Note that the token was used on that day; an earlier day than the noted one changes nothing."""
+    await db.write(lambda connection: _touch(connection, token_id, day))
+
+
+def _create(connection: Connection, record: TokenRecord) -> None:
+    same = _select(connection, "SELECT * FROM tokens WHERE name = ?", record.name)
+    if any(other.live(record.created) for other in same):
+        raise NameTakenError(f"there is a token named {record.name} already; revoke it, or take another name")
+    connection.execute(_INSERT, _row(record))
+
+
+def _revoke(connection: Connection, name_or_id: str, at: datetime) -> list[TokenRecord]:
+    found = _select(connection, _REVOCABLE, name_or_id, name_or_id)
+    for record in found:
+        connection.execute("UPDATE tokens SET revoked = ? WHERE id = ?", (to_text(at), record.id))
+    return [replace(record, revoked=at) for record in found]
+
+
+def _touch(connection: Connection, token_id: str, day: date) -> None:
+    connection.execute(_TOUCH, (day.isoformat(), token_id))
+
+
+def _select(connection: Connection, query: str, *values: str) -> list[TokenRecord]:
+    cursor = connection.execute(query, values)
+    cursor.row_factory = Row
+    return [_record(row) for row in cursor]
+
+
+def _row(record: TokenRecord) -> tuple[str | None, ...]:
+    return (
+        record.id,
+        record.name,
+        record.hash,
+        " ".join(sorted(record.scopes)),
+        " ".join(sorted(record.mailboxes)),
+        to_text(record.created),
+        None if record.expires is None else to_text(record.expires),
+        None if record.revoked is None else to_text(record.revoked),
+        None if record.last_used is None else record.last_used.isoformat(),
+    )
+
+
+def _record(row: Row) -> TokenRecord:
+    return TokenRecord(
+        id=row["id"],
+        name=row["name"],
+        hash=row["hash"],
+        scopes=frozenset(map(Scope, row["scopes"].split())),
+        mailboxes=frozenset(row["mailboxes"].split()),
+        created=from_text(row["created"]),
+        expires=None if row["expires"] is None else from_text(row["expires"]),
+        revoked=None if row["revoked"] is None else from_text(row["revoked"]),
+        last_used=None if row["last_used_day"] is None else date.fromisoformat(row["last_used_day"]),
+    )
