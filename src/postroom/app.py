@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import uvicorn
 
 from postroom.base.clock import Clock, SystemClock
+from postroom.base.files import PRIVATE_UMASK
 from postroom.base.logs import Log
 from postroom.base.seal import Seal
 from postroom.config import Config
@@ -21,7 +22,7 @@ from postroom.mailbox.directory import Directory
 from postroom.mailbox.wiring import open_mailbox
 from postroom.operations.perform import Corridor
 from postroom.store import keys
-from postroom.store.database import Database
+from postroom.store.database import FILE_NAME, Database
 from postroom.surfaces.application import Application
 from postroom.surfaces.authenticate import Authenticator
 from postroom.surfaces.documents import Documents
@@ -45,7 +46,7 @@ async def running(config: Config, *, clock: Clock | None = None, log: Log | None
     log = log or Log(clock)
     async with contextlib.AsyncExitStack() as stack:
         database = await Database.open(
-            config.state_dir / "postroom.sqlite3", insecure_permissions=config.insecure_permissions
+            config.state_dir / FILE_NAME, insecure_permissions=config.insecure_permissions
         )
         stack.push_async_callback(database.close)
         seal = Seal(await keys.ring(database, clock.now()))
@@ -68,7 +69,7 @@ async def running(config: Config, *, clock: Clock | None = None, log: Log | None
 
 def serve(config: Config) -> None:
     """Run until SIGINT or SIGTERM."""
-    os.umask(0o077)
+    os.umask(PRIVATE_UMASK)
     with asyncio.Runner(loop_factory=_new_loop) as runner:
         runner.run(_until_stopped(config))
 
@@ -76,6 +77,7 @@ def serve(config: Config) -> None:
 async def _until_stopped(config: Config) -> None:
     clock = SystemClock()
     log = Log(clock)
+    log.capture_libraries()
     stop = asyncio.Event()
     stop_on_signals(stop)
     async with running(config, clock=clock, log=log):

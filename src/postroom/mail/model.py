@@ -129,6 +129,7 @@ class Fetched:
     flags: frozenset[str]
     has_attachments: bool | None
     labels: tuple[str, ...] = ()
+    """Keywords (RFC 9051 2.3.2): flags without a backslash."""
     content: Content | None = None
     """Only when a body was asked for."""
     incomplete: str | None = None

@@ -133,6 +133,7 @@ class OpenFolder:
             received_at=items.internal_date,
             size=items.size,
             flags=items.flags or frozenset(),
+            labels=tuple(sorted(flag for flag in items.flags or () if not flag.startswith("\\"))),
             has_attachments=attachments,
         )
 
@@ -144,7 +145,7 @@ _MOST_AGAIN = 20
 
 
 def _assembled(octets: bytes, *, cut: bool) -> Content:
-    return assemble(split_message(octets, cut=cut))
+    return assemble(split_message(octets, cut=cut), frozenset({"truncated"} if cut else ()))
 
 
 def has_attachments(structure: Token) -> bool | None:

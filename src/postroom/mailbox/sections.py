@@ -9,7 +9,7 @@ from postroom.imap import commands
 from postroom.imap.bodystructure import read_structure
 from postroom.imap.commands import Items
 from postroom.imap.connection import Connection
-from postroom.mail.entity import transfer_encoding
+from postroom.mail.entity import media_type, transfer_encoding
 from postroom.mail.header import parse_fields
 from postroom.mail.model import Entity
 from postroom.mail.parse import split, wanted
@@ -23,6 +23,8 @@ TEXT = 1024 * 1024
 _MOST_OCTETS = 4 * 1024 * 1024
 """Octets of all sections together."""
 _EDGE = 512
+_HEAD = 8 * 1024
+"""Octets of an attached message that are fetched: its subject names it."""
 _IDENTITY = {"7bit", "8bit", "binary"}
 
 
@@ -87,6 +89,8 @@ def _asked(entity: Entity) -> list[str]:
         if leaf.section not in bodies and encoding == "base64" and length > 2 * _EDGE:
             asked.append(f"BODY.PEEK[{leaf.section}]<0.{_EDGE}>")
             asked.append(f"BODY.PEEK[{leaf.section}]<{length - _EDGE}.{_EDGE}>")
+        elif media_type(leaf.fields).value == "message/rfc822":
+            asked.append(f"BODY.PEEK[{leaf.section}]<0.{_HEAD}>")
         elif leaf.section in bodies or encoding not in _IDENTITY:
             take = min(length, TEXT, left)
             left -= take
@@ -98,10 +102,11 @@ def _with_octets(entity: Entity, octets: Mapping[tuple[str, int], bytes]) -> Ent
     if entity.children:
         return replace(entity, children=tuple(_with_octets(child, octets) for child in entity.children))
     length = entity.length or 0
-    first = octets.get((entity.section, 0))
+    first = octets.get((entity.section, 0)) if length else b""
     if first is None:
         return replace(entity, size=length) if transfer_encoding(entity.fields) in _IDENTITY else entity
     last = octets.get((entity.section, length - _EDGE))
     if last is not None and last is not first:
         return replace(entity, size=base64_size(length, first, last))
-    return replace(entity, octets=first, cut=len(first) < length)
+    size = length if transfer_encoding(entity.fields) in _IDENTITY else None
+    return replace(entity, octets=first, size=size, cut=len(first) < length)

@@ -1,0 +1,162 @@
+"""For address fields: who they really name, and nobody else (RFC 5322 section 3.4 with 4.4, RFC 6532)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import islice, pairwise
+
+from postroom.mail.addresstokens import BROKEN, QUOTED, WORD, Token, tokens
+from postroom.mail.header import decode_words, one_line
+from postroom.mail.model import Address
+
+MAX_ADDRESSES = 10_000
+MAX_VALUE = 1 << 20
+"""Octets of one field that are looked at."""
+_MAX_TOKENS = 2_000
+_MAX_ALL_TOKENS = 20 * MAX_ADDRESSES
+_SEPARATORS = frozenset((",", ";", ":"))
+_OUTSIDE, _BEGUN, _ROUTE, _INSIDE = "outside", "begun", "route", "inside"
+_DOMAIN = re.compile(r"[A-Za-z0-9._\-\x80-\U0010ffff]+|\[[!-Z^-~]+\]")
+_DOT_ATOM = re.compile(r'[^\s()<>@,;:\\"\[\]]+')
+
+
+def parse_addresses(value: bytes) -> tuple[Address, ...]:
+    """The mailboxes of an address field in order, members of groups included; at most `MAX_ADDRESSES`.
+
+    Structure is read first, words are decoded last, so nothing inside a name can become an address. A mailbox
+    that can be read in two ways names nobody and is left out; so are those without a domain, and `<>`.
+    """
+    stream = islice(tokens(value[:MAX_VALUE]), _MAX_ALL_TOKENS)
+    found = (_mailbox(mailbox) for mailbox in _mailboxes(stream))
+    return tuple(islice((address for address in found if address), MAX_ADDRESSES))
+
+
+def format_address(address: Address) -> str:
+    """`"name" <local@domain>` as Unicode, which `parse_addresses` reads back; no name, no brackets."""
+    if address.name is None:
+        return address.address
+    quoted = address.name.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{quoted}" <{address.address}>'
+
+
+def _mailboxes(stream: Iterator[Token]) -> Iterator[list[Token]]:
+    """Tokens of one mailbox at a time; a group's name is passed over, its members are mailboxes like others.
+
+    A comma in a source route (RFC 5322 4.4) and a colon in angle brackets separate nothing. A mailbox of more
+    than `_MAX_TOKENS` tokens is none.
+    """
+    mailbox: list[Token] = []
+    angle = _OUTSIDE
+    for token in stream:
+        kind = token.kind
+        if kind in _SEPARATORS and (angle == _OUTSIDE or kind == ";" or (kind == "," and angle == _INSIDE)):
+            if mailbox and kind != ":" and len(mailbox) <= _MAX_TOKENS:
+                yield mailbox
+            mailbox, angle = [], _OUTSIDE
+            continue
+        angle = _angle_after(kind, angle)
+        if len(mailbox) <= _MAX_TOKENS:
+            mailbox.append(token)
+    if mailbox and len(mailbox) <= _MAX_TOKENS:
+        yield mailbox
+
+
+def _angle_after(kind: str, angle: str) -> str:
+    if kind == "<":
+        return _BEGUN
+    if kind == ">" or angle == _OUTSIDE:
+        return _OUTSIDE
+    if angle == _BEGUN:
+        return _ROUTE if kind in ("@", ",") else _INSIDE
+    return _INSIDE if kind == ":" else angle
+
+
+def _mailbox(mailbox: list[Token]) -> Address | None:
+    kinds = [token.kind for token in mailbox]
+    if "<" in kinds:
+        return _angle_mailbox(mailbox, kinds)
+    address = _addr_spec(mailbox)
+    return None if address is None else Address(None, address)
+
+
+def _angle_mailbox(mailbox: list[Token], kinds: list[str]) -> Address | None:
+    """[display-name] "<" [route] addr-spec ">"; beside brackets that are not right no other address may stand."""
+    start = kinds.index("<")
+    end = kinds.index(">", start) if ">" in kinds[start:] else len(kinds)
+    name, inner, rest = mailbox[:start], mailbox[start + 1 : end], mailbox[end + 1 :]
+    sound = end < len(kinds) and not rest and BROKEN not in kinds and ">" not in kinds[:start]
+    address = _addr_spec(_without_route(inner))
+    if address is None or not (sound or _only_names(name, rest, address)):
+        return None
+    return Address(_phrase(name), address)
+
+
+def _only_names(name: list[Token], rest: list[Token], address: str) -> bool:
+    """Nothing around a damaged angle address looks like another address."""
+    if "<" in (token.kind for token in rest):
+        again = _mailbox([token for token in rest if token.kind != BROKEN])
+        return again is not None and again.address == address and not _names_address(name)
+    return not _names_address(name) and not _names_address(rest)
+
+
+def _names_address(phrase: list[Token]) -> bool:
+    return any(token.kind == "@" or (token.kind == QUOTED and b"@" in token.octets) for token in phrase)
+
+
+def _without_route(inner: list[Token]) -> list[Token]:
+    kinds = [token.kind for token in inner]
+    if kinds[:1] not in (["@"], [","]):
+        return inner
+    return inner[kinds.index(":") + 1 :] if ":" in kinds else []
+
+
+def _addr_spec(mailbox: list[Token]) -> str | None:
+    """`local@domain` of exactly that (RFC 5322 3.4.1), canonical: quotes only where they are needed."""
+    kinds = [token.kind for token in mailbox]
+    if kinds.count("@") != 1:
+        return None
+    at = kinds.index("@")
+    local, domain = _local_part(mailbox[:at]), _domain(mailbox[at + 1 :])
+    if not local or not domain:
+        return None
+    address = f"{local}@{domain}"
+    return address if address.isprintable() else None
+
+
+def _local_part(part: list[Token]) -> str | None:
+    """Words and dots; a dot too many is kept, as some providers gave out such names."""
+    kinds = [token.kind for token in part]
+    if any(kind not in (WORD, QUOTED, ".") for kind in kinds):
+        return None
+    if any(kind != "." and following != "." for kind, following in pairwise(kinds)):
+        return None
+    text = _utf8(b"".join(token.octets for token in part))
+    if not text or not (text.isprintable() and (QUOTED in kinds or WORD in kinds)):
+        return None
+    if QUOTED not in kinds or _DOT_ATOM.fullmatch(text):
+        return text if _DOT_ATOM.fullmatch(text) else None
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _domain(part: list[Token]) -> str | None:
+    """A domain literal, or atoms between single dots; the dot of the root is dropped."""
+    if part and part[-1].kind == "." and len(part) > 1:
+        part = part[:-1]
+    if any(token.kind != (WORD if index % 2 == 0 else ".") for index, token in enumerate(part)):
+        return None
+    text = _utf8(b"".join(token.octets for token in part))
+    return text if text and len(part) % 2 == 1 and _DOMAIN.fullmatch(text) else None
+
+
+def _utf8(octets: bytes) -> str | None:
+    try:
+        return octets.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+def _phrase(part: list[Token]) -> str | None:
+    """A display name: its words as they stand, decoded for display, None when nothing is left."""
+    raw = b"".join((b" " if token.spaced else b"") + token.octets for token in part)
+    return one_line(decode_words(raw.strip())) or None

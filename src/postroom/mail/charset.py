@@ -1,0 +1,190 @@
+"""For turning octets of a named charset into text, whatever the name and the octets are."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from postroom.mail.iso2022 import decode_euc_jp, decode_iso_2022
+
+# A foreign label never reaches Python's codec registry: it also holds rot13, idna, zlib and their kind.
+# Per row: codecs in the order they are tried, then the labels, of which only letters and digits count.
+_ROWS: tuple[tuple[tuple[str, ...], str], ...] = (
+    (("utf-8",), "utf8 unicode11utf8 unicode20utf8 xunicode20utf8 utf8mb4 cp65001 utf8sig utf08"),
+    (("utf-16",), "utf16 unicode ucs2 iso10646ucs2 csunicode"),
+    (("utf-16-le",), "utf16le unicodefffe ucs2le"),
+    (("utf-16-be",), "utf16be unicodefeff ucs2be"),
+    (("utf-32",), "utf32 ucs4 iso10646ucs4"),
+    (("utf-32-le",), "utf32le ucs4le"),
+    (("utf-32-be",), "utf32be ucs4be"),
+    (("utf-7",), "utf7 unicode11utf7 csunicode11utf7 unicode20utf7 xunicode20utf7 cp65000"),
+    (
+        ("utf-8", "cp1252"),
+        "usascii ascii ansix341968 ansix341986 iso646us us iso646irv1991 isoir6 ibm367 cp367",
+    ),
+    (("cp1252",), "iso88591 iso885911987 latin1 l1 isoir100 ibm819 cp819 csisolatin1 88591 isolatin1"),
+    (("cp1252",), "windows1252 cp1252 xcp1252 win1252 ansi1252 ansi msansi western"),
+    (("iso8859-2",), "iso88592 iso885921987 latin2 l2 isoir101 csisolatin2 88592"),
+    (("iso8859-3",), "iso88593 iso885931988 latin3 l3 isoir109 csisolatin3"),
+    (("iso8859-4",), "iso88594 iso885941988 latin4 l4 isoir110 csisolatin4"),
+    (("iso8859-5",), "iso88595 iso885951988 cyrillic isoir144 csisolatincyrillic 88595"),
+    (
+        ("iso8859-6",),
+        "iso88596 iso88596e iso88596i iso885961987 arabic asmo708 ecma114 isoir127 csisolatinarabic",
+    ),
+    (
+        ("iso8859-7",),
+        "iso88597 iso885971987 greek greek8 ecma118 elot928 isoir126 csisolatingreek suneugreek",
+    ),
+    (
+        ("iso8859-8",),
+        "iso88598 iso88598e iso88598i iso885981988 hebrew logical visual isoir138 csisolatinhebrew",
+    ),
+    (("cp1254",), "iso88599 iso885991989 latin5 l5 isoir148 csisolatin5 windows1254 cp1254 xcp1254 win1254"),
+    (("iso8859-10",), "iso885910 iso8859101992 latin6 l6 isoir157 csisolatin6"),
+    (("iso8859-13",), "iso885913 latin7"),
+    (("iso8859-14",), "iso885914 iso8859141998 latin8 l8"),
+    (("iso8859-15",), "iso885915 iso8859151998 latin9 l9 latin0 csisolatin9 885915"),
+    (("iso8859-16",), "iso885916 iso8859162001 latin10 l10"),
+    (("cp1250",), "windows1250 cp1250 xcp1250 win1250"),
+    (("cp1251",), "windows1251 cp1251 xcp1251 win1251"),
+    (("cp1253",), "windows1253 cp1253 xcp1253 win1253"),
+    (("cp1255",), "windows1255 cp1255 xcp1255 win1255"),
+    (("cp1256",), "windows1256 cp1256 xcp1256 win1256"),
+    (("cp1257",), "windows1257 cp1257 xcp1257 win1257"),
+    (("cp1258",), "windows1258 cp1258 xcp1258 win1258"),
+    (
+        ("cp874",),
+        "windows874 cp874 xcp874 win874 dos874 iso885911 iso8859112001 tis620 tis6200 tis62025331 ibm874",
+    ),
+    (("koi8-r",), "koi8r koi8 koi cskoi8r"),
+    (("koi8-u",), "koi8u koi8ru"),
+    (("koi8-t",), "koi8t"),
+    (("ptcp154",), "ptcp154 cp154 cyrillicasian csptcp154"),
+    (("kz1048",), "kz1048 strk10482002 rk1048"),
+    (("cp866",), "ibm866 cp866 866 csibm866 dos866"),
+    (("cp437",), "ibm437 cp437 437 cspc8codepage437 dos437"),
+    (("cp737",), "ibm737 cp737"),
+    (("cp775",), "ibm775 cp775 cspc775baltic"),
+    (("cp850",), "ibm850 cp850 850 cspc850multilingual dos850"),
+    (("cp852",), "ibm852 cp852 852 cspcp852 dos852"),
+    (("cp855",), "ibm855 cp855 855 csibm855"),
+    (("cp857",), "ibm857 cp857 857 csibm857"),
+    (("cp858",), "ibm858 cp858 858 ibm00858 ccsid00858 pcmultilingual850euro"),
+    (("cp860",), "ibm860 cp860 860 csibm860"),
+    (("cp861",), "ibm861 cp861 861 csibm861"),
+    (("cp862",), "ibm862 cp862 862 dos862 cspc862latinhebrew"),
+    (("cp863",), "ibm863 cp863 863 csibm863"),
+    (("cp864",), "ibm864 cp864 864 csibm864"),
+    (("cp865",), "ibm865 cp865 865 csibm865"),
+    (("cp869",), "ibm869 cp869 869 csibm869"),
+    (("mac-roman",), "macintosh mac macroman xmacroman csmacintosh"),
+    (("mac-cyrillic",), "xmaccyrillic maccyrillic xmacukrainian macukrainian"),
+    (("mac-greek",), "xmacgreek macgreek"),
+    (("mac-latin2",), "xmacce macce maccentraleurope maclatin2 xmaccentraleurroman"),
+    (("mac-turkish",), "xmacturkish macturkish"),
+    (("mac-iceland",), "xmacicelandic maciceland"),
+    (("hp-roman8",), "hproman8 roman8 r8 cshproman8"),
+    (("gb18030",), "gb18030 gb2312 gbk xgbk gb gb231280 csgb2312 csgb231280 csiso58gb231280 isoir58 chinese"),
+    (("gb18030",), "gb23121980 euccn xeuccn cngb cp936 ms936 windows936 936 csgbk gb180302000 gb180302005"),
+    (("hz",), "hzgb2312 hz"),
+    (("cp950", "big5hkscs"), "big5 xxbig5 cnbig5 big5eten csbig5 cp950 ms950 windows950 950 xbig5 big5tw"),
+    (("big5hkscs", "cp950"), "big5hkscs big5hk xbig5hkscs"),
+    (("cp932", "shift_jis_2004"), "shiftjis sjis xsjis mskanji csshiftjis cp932 ms932 windows932 windows31j"),
+    (("cp932", "shift_jis_2004"), "xmscp932 cswindows31j xshiftjis shiftjisms 932 ibm943 cp943"),
+    (("shift_jis_2004", "cp932"), "shiftjis2004 shiftjisx0213 sjis2004"),
+    (
+        ("cp949",),
+        "ksc56011987 ksc56011989 ksc5601 kscs5601 euckr cseuckr ksc56011992 korean isoir149 ksx1001",
+    ),
+    (("cp949",), "cp949 ms949 windows949 949 uhc xwindows949 xuhc csksc56011987 ks ksc5636 xeuckr"),
+    (("johab",), "johab cp1361 ms1361"),
+    ((), "iso2022jp csiso2022jp iso2022jp1 iso2022jp3 iso2022jp2004 iso2022jpms cp50220 cp50221 cp50222"),
+    ((), "iso2022jpext xiso2022jp jis jis7 iso2022jp1993 iso2022jp2 csiso2022jp2 iso2022kr csiso2022kr"),
+    (
+        (),
+        "eucjp xeucjp eucjpms eucjpwin cseucpkdfmtjapanese cseucjpkdfmtjapanese cp51932 ujis eucjis2004 eucjpx0213",
+    ),
+)
+_CODECS = {label: codecs for codecs, labels in _ROWS for label in labels.split()}
+_ISO_2022 = frozenset(" ".join(labels for codecs, labels in _ROWS[-3:-1]).split())
+_EUC_JP = frozenset(_ROWS[-1][1].split())
+_UTF_16 = frozenset(label for label, codecs in _CODECS.items() if codecs == ("utf-16",))
+_SELF_CONTAINED = _UTF_16 | {
+    label for label, codecs in _CODECS.items() if codecs in (("utf-32",), ("utf-7",), ("hz",))
+}
+_FALLBACK = ("utf-8", "cp1252")
+_JAPANESE_ESCAPE = re.compile(rb"\x1b(?:\$[@B]|\([IJ])")
+_NEVER = re.compile("[\x00\ud800-\udfff]")
+
+
+def decode(octets: bytes, label: str | None) -> str:
+    """Text of octets that claim to be in charset `label` (RFC 2978), in the spirit of the WHATWG encodings.
+
+    `label` None, or one nobody knows, means UTF-8, and windows-1252 when that is not valid. Octets that have no
+    meaning become U+FFFD. The text never holds a surrogate or U+0000; nothing is ever raised.
+    """
+    text = _decoded(octets, _normal(label))
+    if text.startswith("\ufeff"):
+        text = text[1:]
+    return _NEVER.sub(_harmless, text) if _NEVER.search(text) else text
+
+
+def is_self_contained(label: str) -> bool:
+    """True for a charset whose words may not be joined before decoding, because each starts and ends anew."""
+    return _normal(label) in _SELF_CONTAINED
+
+
+def _normal(label: str | None) -> str | None:
+    """Letters and digits of a label, without the language suffix of RFC 2231 section 5."""
+    return None if label is None else _normalised(label[:100])
+
+
+@cache
+def _normalised(label: str) -> str:
+    return "".join(character for character in label.partition("*")[0].lower() if character.isalnum())
+
+
+def _harmless(match: re.Match[str]) -> str:
+    return "" if match[0] == "\x00" else "\ufffd"
+
+
+def _decoded(octets: bytes, name: str | None) -> str:
+    if name in _ISO_2022:
+        return _utf8_if_8bit(octets) or decode_iso_2022(octets)
+    if name in _EUC_JP:
+        return decode_euc_jp(octets)
+    if name in _UTF_16:
+        return _utf16(octets)
+    codecs = _FALLBACK if name is None else _CODECS.get(name, _FALLBACK)
+    if codecs == _FALLBACK and _JAPANESE_ESCAPE.search(octets) and octets.isascii():
+        return decode_iso_2022(octets)
+    return _first_that_fits(octets, codecs)
+
+
+def _utf8_if_8bit(octets: bytes) -> str | None:
+    """ISO 2022 mail has seven bits: an eighth that makes valid UTF-8 is UTF-8."""
+    if octets.isascii():
+        return None
+    try:
+        return octets.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+def _utf16(octets: bytes) -> str:
+    """Without a byte order mark the side with more zero octets is the high one."""
+    if octets[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return octets.decode("utf-16", "replace")
+    little = octets[1::2].count(0) >= octets[::2].count(0)
+    return octets.decode("utf-16-le" if little else "utf-16-be", "replace")
+
+
+def _first_that_fits(octets: bytes, codecs: tuple[str, ...]) -> str:
+    """The first codec without an error; if none, the last of a guess and the first of a declared charset."""
+    for codec in codecs[:-1]:
+        try:
+            return octets.decode(codec)
+        except UnicodeDecodeError:
+            continue
+    return octets.decode(codecs[-1] if codecs == _FALLBACK else codecs[0], "replace")

@@ -1,0 +1,102 @@
+"""For the text of a message: its body leaves decoded, unwrapped and put together."""
+
+from __future__ import annotations
+
+import re
+
+from postroom.mail.charset import decode
+from postroom.mail.entity import media_type
+from postroom.mail.flowed import unflow
+from postroom.mail.header import clean_text
+from postroom.mail.model import Content, Entity, Part
+from postroom.mail.parts import Leaf, described, leaves
+from postroom.mail.render import MAX_HTML, words_of_html
+
+_META_CHARSET = re.compile(rb"<meta[^>]{1,300}?charset\s*=\s*[\"']?\s*([\w.:-]{1,50})", re.IGNORECASE)
+_META_WITHIN = 2_048
+_PKCS7 = ("application/pkcs7-mime", "application/x-pkcs7-mime")
+
+
+def assemble(root: Entity, faults: frozenset[str] = frozenset()) -> Content:
+    """The content of a message whose body sections (`wanted`) were fetched; `faults` are those known before.
+
+    Text is every text/plain body in order; HTML put into words stands in where there is no plain text. A message
+    without any leaf, or with an empty body, has the text "". Octets that were not fetched add nothing.
+    """
+    found = tuple(leaves(root))
+    parts = described(found)
+    bodies = [_Body(leaf, part) for leaf, part in zip(found, parts, strict=True) if part.is_body]
+    html = [body.text for body in bodies if body.is_html]
+    cut = any(len(text) > MAX_HTML for text in html) or any(body.is_cut for body in bodies)
+    text = "" if not parts else _text(bodies)
+    noted = faults | _faults(root) | ({"truncated"} if cut else set())
+    return Content(parts, text, "\n".join(html) if html else None, noted)
+
+
+class _Body:
+    """A body leaf with its decoded text."""
+
+    def __init__(self, leaf: Leaf, part: Part) -> None:
+        self.is_html = part.content_type == "text/html"
+        self.is_cut = leaf.entity.cut
+        self.alternative = leaf.alternative
+        octets = leaf.decoded or b""
+        text = clean_text(
+            decode(octets, part.charset or (_charset_of_html(octets) if self.is_html else None))
+        )
+        if leaf.entity.cut:
+            # A letter cut in two at the end is not a fault of the sender's.
+            text = text.rstrip("\ufffd")
+        self.text = unflow(text, delsp=part.delsp) if part.flowed else text
+
+
+def _text(bodies: list[_Body]) -> str | None:
+    chosen = [body for body in bodies if not body.is_html or _stands_alone(body, bodies)]
+    if not chosen:
+        return None
+    texts = [words_of_html(body.text) if body.is_html else body.text for body in chosen]
+    return texts[0] if len(texts) == 1 else "\n".join(text.rstrip("\n") for text in texts)
+
+
+def _stands_alone(html: _Body, bodies: list[_Body]) -> bool:
+    """HTML that no plain text says: none in its alternative, or none before it in the message."""
+    if html.alternative is not None:
+        return all(body.is_html for body in bodies if body.alternative == html.alternative)
+    return all(body.is_html for body in bodies[: bodies.index(html)])
+
+
+def _charset_of_html(octets: bytes) -> str | None:
+    """What a page says of itself, heard only when its type says nothing."""
+    match = _META_CHARSET.search(octets[:_META_WITHIN])
+    return match[1].decode("ascii", "replace") if match else None
+
+
+def _faults(root: Entity) -> frozenset[str]:
+    """What is wrong or special with any entity of the tree."""
+    faults: set[str] = set()
+    stack = [root]
+    while stack:
+        entity = stack.pop()
+        faults |= entity.faults
+        faults |= _protection(entity)
+        stack.extend(entity.children)
+    return frozenset(faults)
+
+
+def _protection(entity: Entity) -> set[str]:
+    """Signed or encrypted, as the type says (RFC 1847, RFC 8551 3.2.2)."""
+    type_ = media_type(entity.fields)
+    if type_.value == "multipart/encrypted":
+        return {"encrypted"}
+    if type_.value == "multipart/signed":
+        return {"signed"}
+    if type_.value not in _PKCS7:
+        return set()
+    kind = type_.parameters.get("smime-type", "enveloped-data").lower()
+    return (
+        {"signed"}
+        if kind in ("signed-data", "certs-only")
+        else {"encrypted"}
+        if "enveloped" in kind
+        else set()
+    )

@@ -1,0 +1,38 @@
+"""For text that was wrapped softly: format=flowed made into whole paragraphs (RFC 3676)."""
+
+from __future__ import annotations
+
+import re
+
+_QUOTES = re.compile(">*")
+_SIGNATURE = "-- "
+
+
+def unflow(text: str, *, delsp: bool) -> str:
+    """Text with LF line ends, its flowed lines joined with what follows at the same quote depth.
+
+    `delsp` drops the blank that marks a flowed line (RFC 3676 4.2). The signature separator is never joined.
+    """
+    lines: list[str] = []
+    open_depth: int | None = None
+    for line in text.split("\n"):
+        depth, words = _unstuffed(line)
+        flowed = words.endswith(" ") and words != _SIGNATURE
+        piece = words[:-1] if flowed and delsp else words
+        if open_depth == depth and words != _SIGNATURE:
+            lines.append(piece)
+        else:
+            lines.append(("\n" if lines else "") + _quoted(depth, piece))
+        open_depth = depth if flowed else None
+    return "".join(lines)
+
+
+def _unstuffed(line: str) -> tuple[int, str]:
+    """Quote depth, and the line behind it without the blank of RFC 3676 4.4."""
+    quotes = _QUOTES.match(line)
+    depth = quotes.end() if quotes else 0
+    return depth, line[depth:].removeprefix(" ")
+
+
+def _quoted(depth: int, words: str) -> str:
+    return f"{'>' * depth} {words}" if depth else words

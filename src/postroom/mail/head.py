@@ -1,0 +1,58 @@
+"""For a message's head: who wrote to whom, about what, when, in answer to which."""
+
+from __future__ import annotations
+
+import re
+
+from postroom.mail.address import parse_addresses
+from postroom.mail.date import parse_date
+from postroom.mail.header import decode_words, one_line, parse_fields
+from postroom.mail.model import Address, Head
+
+MAX_IDS = 1_000
+"""References that are kept: the first, which names the root, and the latest."""
+_MESSAGE_ID = re.compile(rb"<([^<>]{1,998})>")
+
+
+def parse_head(block: bytes) -> Head:
+    """The head in a header block; of a field that stands twice the first counts (RFC 5322 3.6 allows one)."""
+    fields = parse_fields(block)
+    first: dict[str, bytes] = {}
+    for field in fields:
+        first.setdefault(field.name.lower(), field.value)
+    subject, date = first.get("subject"), first.get("date")
+    return Head(
+        fields=fields,
+        subject=None if subject is None else one_line(decode_words(subject)),
+        from_=_addresses(first.get("from")),
+        to=_addresses(first.get("to")),
+        cc=_addresses(first.get("cc")),
+        reply_to=_addresses(first.get("reply-to")),
+        date=None if date is None else parse_date(date),
+        message_id=_first_id(first.get("message-id")),
+        in_reply_to=_first_id(first.get("in-reply-to")),
+        references=message_ids(first.get("references") or b""),
+    )
+
+
+def message_ids(value: bytes) -> tuple[str, ...]:
+    """The message ids of a value in order, with brackets and without white space; phrases are passed over.
+
+    A lone word without brackets is an id too. Past `MAX_IDS` the first and the latest are kept.
+    """
+    found = _MESSAGE_ID.findall(value)
+    if not found and len(value.split()) == 1 and len(value) <= 998:
+        found = [value.strip(b"<> \t\r\n")]
+    if len(found) > MAX_IDS:
+        found = [found[0], *found[-(MAX_IDS - 1) :]]
+    ids = ("".join(one_line(decode_words(octets)).split()) for octets in found)
+    return tuple(f"<{id_}>" for id_ in ids if id_)
+
+
+def _first_id(value: bytes | None) -> str | None:
+    ids = message_ids(value or b"")
+    return ids[0] if ids else None
+
+
+def _addresses(value: bytes | None) -> tuple[Address, ...]:
+    return () if value is None else parse_addresses(value)

@@ -1,0 +1,30 @@
+"""For what text may hold: values of one line without controls, and bodies with plain line ends."""
+
+from __future__ import annotations
+
+import re
+
+_REMOVED = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff]+")
+_BREAK = re.compile("[\t-\r\x1c-\x1f\x85\u2028\u2029]")
+_BREAK_RUN = re.compile("[\t-\r\x1c-\x1f\x85\u2028\u2029 ]+")
+_NOT_IN_TEXT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]+")
+
+
+def one_line(text: str) -> str:
+    """Text for a one-line value: line ends and separators become one space, other controls are removed.
+
+    Holds no C0 or C1 control, DEL, U+2028, U+2029 or surrogate, and no white space at its ends.
+    """
+    text = _REMOVED.sub("", text)
+    if _BREAK.search(text):
+        text = _BREAK_RUN.sub(_one_space, text)
+    return text.strip()
+
+
+def _one_space(match: re.Match[str]) -> str:
+    return " " if _BREAK.search(match[0]) else match[0]
+
+
+def clean_text(text: str) -> str:
+    """Text for a body: lines end with LF, and TAB is the only other control left; no surrogates."""
+    return _NOT_IN_TEXT.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))

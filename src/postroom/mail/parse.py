@@ -1,0 +1,9 @@
+"""For reading mail: the door to the pure parsers, so that a caller needs one import."""
+
+from postroom.mail.content import assemble
+from postroom.mail.head import parse_head
+from postroom.mail.header import split
+from postroom.mail.parts import describe, wanted
+from postroom.mail.structure import split_message
+
+__all__ = ["assemble", "describe", "parse_head", "split", "split_message", "wanted"]
