@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
 from tests.servers.dovecot import STRICT_HOST, Dovecot, running_dovecot
 from tests.servers.gateway import Gateway, running_gateway
 from tests.servers.mail import FOLDERS, many, plain, secret_messages
@@ -52,7 +51,7 @@ def mailboxes(dovecot: Dovecot, smtp_port: int) -> str:
     description: Work mail
     address: ana@example.org
     identities: ["Ana <ana@example.org>", "*@ana.example"]
-    imap: {{host: 127.0.0.1, port: {dovecot.tls_port}, tls: ssl, username: work, password: correct-horse, ca_file: {ca}}}
+    imap: {{host: 127.0.0.1, port: {dovecot.tls_port}, username: work, password: correct-horse, ca_file: {ca}}}
     smtp: {{host: 127.0.0.1, port: {smtp_port}, tls: starttls, username: work, password: correct-horse, ca_file: {ca}}}
   - name: down
     imap: {{host: 127.0.0.1, port: {free_port()}, tls: none, username: down, password: correct-horse}}

@@ -45,9 +45,7 @@ async def running(config: Config, *, clock: Clock | None = None, log: Log | None
     clock = clock or SystemClock()
     log = log or Log(clock)
     async with contextlib.AsyncExitStack() as stack:
-        database = await Database.open(
-            config.state_dir / FILE_NAME, insecure_permissions=config.insecure_permissions
-        )
+        database = await Database.open(config.state_dir / FILE_NAME, insecure_permissions=config.insecure_permissions)
         stack.push_async_callback(database.close)
         seal = Seal(await keys.ring(database, clock.now()))
         directory = Directory(

@@ -80,7 +80,17 @@ class Submission:
         elif self.auth == "oauthbearer":
             await self._oauthbearer(client, username, secret)
         else:
-            await client.login(username, secret.reveal())
+            await self._password(client, username, secret)
+
+    async def _password(self, client: SMTP, username: str, secret: Secret) -> None:
+        """One mechanism, once: the library's own login would offer a refused password again by every other one."""
+        offered = client.supported_auth_methods
+        if "plain" in offered:
+            await client.auth_plain(username, secret.reveal())
+        elif "login" in offered:
+            await client.auth_login(username, secret.reveal())
+        else:
+            raise SmtpFault("protocol", "the server offers no login with a password on this connection")
 
     async def _oauthbearer(self, client: SMTP, username: str, secret: Secret) -> None:
         """RFC 7628 4: the error challenge is answered with ^A, then comes the refusal."""
@@ -104,6 +114,8 @@ _KINDS: tuple[tuple[type[Exception], str, str], ...] = (
 
 
 def _told(error: Exception) -> SmtpFault:
+    if isinstance(error, aiosmtplib.SMTPAuthenticationError) and 400 <= error.code < 500:
+        return SmtpFault("busy", "the server has no room for a login now")
     if isinstance(error, ssl.SSLError) or isinstance(error.__cause__, ssl.SSLError):
         cause = error if isinstance(error, ssl.SSLError) else error.__cause__
         return SmtpFault("tls", why_not(cause if isinstance(cause, Exception) else error))

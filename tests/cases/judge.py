@@ -96,9 +96,11 @@ CHECKS: dict[str, Check] = {
     "text_or_attachment_contains": lambda message, wanted: wanted in (message["text"] or ""),
     "text_size_or_truncated": _long_enough,
     "uid": lambda message, wanted: number(message["uid"]) == wanted,
-    "one_line": lambda message, wanted: not any(_BREAKS.search(text) for path in wanted for text in _values(message, path)),
-    "no_controls": lambda message, wanted: not any(
-        _CONTROLS.search(text) for path in wanted for text in _values(message, path)
+    "one_line": lambda message, wanted: (
+        not any(_BREAKS.search(text) for path in wanted for text in _values(message, path))
+    ),
+    "no_controls": lambda message, wanted: (
+        not any(_CONTROLS.search(text) for path in wanted for text in _values(message, path))
     ),
 }
 """Keys of expect.json that one message answers."""

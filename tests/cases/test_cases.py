@@ -1,6 +1,6 @@
 """Every case whose operations exist, served by a real server or the player, asked over HTTP, judged.
 
-    pytest tests/cases --cases FOLDER       takes another folder of cases through the product
+pytest tests/cases --cases FOLDER       takes another folder of cases through the product
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from tests.cases.case import CORPUS, Case, all_cases
 from tests.cases.judge import (
     command_faults,
@@ -78,9 +77,7 @@ def _faults(case: Case, corpus: Served) -> Iterator[str]:
     if len(listed["messages"]) != len(case.raw_messages):
         yield f"{len(listed['messages'])} rows: {listed}"
         return
-    if sorted(subjects_of(listed), key=str) != sorted(
-        case.expect.get("subjects", subjects_of(listed)), key=str
-    ):
+    if sorted(subjects_of(listed), key=str) != sorted(case.expect.get("subjects", subjects_of(listed)), key=str):
         yield f"subjects: {subjects_of(listed)}"
     for row in listed["messages"]:
         response = corpus.gateway.get(f"/mailboxes/{case.id}/messages/{row['uid']}", headers="true")

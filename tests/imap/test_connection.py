@@ -8,6 +8,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from tests.servers.certificates import make_certificate
+from tests.servers.peer import Conversation, Listening, Peer, listening
+from tests.servers.ports import free_port
 
 from postroom.base.secret import Secret
 from postroom.base.tls import Endpoint
@@ -25,9 +28,6 @@ from postroom.imap.faults import (
     WireFault,
 )
 from postroom.imap.login import Identity
-from tests.servers.certificates import make_certificate
-from tests.servers.peer import Conversation, Listening, Peer, listening
-from tests.servers.ports import free_port
 
 pytestmark = pytest.mark.anyio
 
@@ -182,15 +182,17 @@ async def test_a_command_that_is_never_answered_costs_its_deadline_and_the_conne
 
 
 async def test_a_cancelled_command_closes_the_connection_so_that_nobody_reads_its_answer() -> None:
+    arrived = asyncio.Event()
+
     async def server(peer: Peer) -> None:
         await peer.lets_in()
-        await peer.hears()
+        assert await peer.hears() == b"P2 NOOP"
+        arrived.set()
         await peer.hangs()
 
-    async with logged_in(server) as (connection, peer):
+    async with logged_in(server) as (connection, _):
         running = asyncio.ensure_future(connection.run("NOOP"))
-        while b"P2 NOOP" not in peer.heard:
-            await asyncio.sleep(0)
+        await arrived.wait()
         running.cancel()
         with pytest.raises(asyncio.CancelledError):
             await running
@@ -316,7 +318,9 @@ async def test_octets_sent_ahead_of_the_tls_handshake_are_an_attack() -> None:
         assert peer.heard == [b"P1 STARTTLS"]
 
 
-@pytest.mark.parametrize("greeting", [b"* OK [CAPABILITY IMAP4rev1] hi", b"* PREAUTH [CAPABILITY IMAP4rev1 STARTTLS] hi"])
+@pytest.mark.parametrize(
+    "greeting", [b"* OK [CAPABILITY IMAP4rev1] hi", b"* PREAUTH [CAPABILITY IMAP4rev1 STARTTLS] hi"]
+)
 async def test_without_starttls_nothing_is_said_in_the_clear(greeting: bytes) -> None:
     async def server(peer: Peer) -> None:
         await peer.says(greeting)
@@ -358,3 +362,16 @@ async def test_another_certificate_than_the_pinned_one_is_refused_and_its_print_
     async with tls_peer(tmp_path) as (port, _, pin):
         with pytest.raises(TlsFault, match=pin):
             await open_connection(Endpoint("127.0.0.1", port, "ssl", pin="0" * 64), ANA, QUICK)
+
+
+async def test_news_of_more_mail_makes_the_old_uidnext_forgotten() -> None:
+    async def server(peer: Peer) -> None:
+        await peer.lets_in()
+        await peer.opens(exists=3, uid_next=8)
+        await peer.answers(b"* 2 EXPUNGE", b"* 5 EXISTS")
+
+    async with logged_in(server) as (connection, _):
+        await connection.select(b"INBOX", read_only=True)
+        await connection.run("NOOP")
+        assert connection.selected is not None
+        assert (connection.selected.exists, connection.selected.uid_next) == (5, None)

@@ -3,6 +3,8 @@
 import asyncio
 
 import pytest
+from tests.servers.peer import Peer, listening
+from tests.servers.ports import free_port
 
 from postroom.base.clock import HandClock
 from postroom.base.secret import Secret
@@ -10,8 +12,6 @@ from postroom.base.tls import Endpoint
 from postroom.imap.connection import Deadlines
 from postroom.imap.faults import BusyFault, ConnectFault, LoginFault, RefusedFault
 from postroom.imap.pool import LONGEST_REST, REFUSED_REST, Pool, Server, rest_after
-from tests.servers.peer import Peer, listening
-from tests.servers.ports import free_port
 
 pytestmark = pytest.mark.anyio
 

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-
 from tests.servers.gateway import Gateway, running_gateway
 from tests.servers.mail import plain
 from tests.servers.peer import Conversation, Listening, Peer, listening
@@ -45,7 +44,9 @@ def peer_thread(*conversations: Conversation) -> Iterator[Listening]:
 @contextmanager
 def gateway_before(folder: Path, *conversations: Conversation) -> Iterator[tuple[Gateway, Listening]]:
     with peer_thread(*conversations) as peer:
-        mailbox = f"  - name: work\n    imap: {{host: 127.0.0.1, port: {peer.port}, tls: none, username: u, password: p}}"
+        mailbox = (
+            f"  - name: work\n    imap: {{host: 127.0.0.1, port: {peer.port}, tls: none, username: u, password: p}}"
+        )
         with running_gateway(folder, mailbox, {"all": ("read, admin", "work")}, LIMITS) as gateway:
             yield gateway, peer
 
@@ -88,7 +89,10 @@ def answering_fetch_with(*octets: bytes, then: Callable[[Peer], object] = Peer.h
 BREAKS = {
     "drops-inside-a-literal": (answering_fetch_with(b"* 1 FETCH (UID 5 BODY[] {100}\r\nhalf", then=Peer.goes), "lost"),
     "hangs": (answering_fetch_with(), "timeout"),
-    "sends-a-line-of-10-mb": (answering_fetch_with(*[b"* 1 FETCH (UID 5 BODYSTRUCTURE " + b"x" * 65536] * 160), "protocol"),
+    "sends-a-line-of-10-mb": (
+        answering_fetch_with(*[b"* 1 FETCH (UID 5 BODYSTRUCTURE " + b"x" * 65536] * 160),
+        "protocol",
+    ),
     "announces-4-gb": (answering_fetch_with(b"* 1 FETCH (UID 5 BODY[] {4294967295}\r\n"), "protocol"),
     "says-bye": (answering_fetch_with(b"* BYE shutting down\r\n", then=Peer.goes), "lost"),
     "answers-another-tag": (answering_fetch_with(b"P999 OK done\r\n"), "protocol"),

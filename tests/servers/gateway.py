@@ -64,7 +64,9 @@ class Gateway:
 
 
 @contextlib.contextmanager
-def running_gateway(folder: Path, mailboxes: str, tokens: Mapping[str, tuple[str, str]], limits: str = "") -> Iterator[Gateway]:
+def running_gateway(
+    folder: Path, mailboxes: str, tokens: Mapping[str, tuple[str, str]], limits: str = ""
+) -> Iterator[Gateway]:
     """A gateway from YAML: `mailboxes` is a list's text, `tokens` are scopes and mailboxes by name."""
     minted = {name: mint().text.reveal() for name in tokens}
     lines = [

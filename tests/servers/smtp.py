@@ -9,13 +9,12 @@ from pathlib import Path
 
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import AuthResult, LoginPassword
-
 from tests.servers.ports import free_port
 
 
 def _authenticator(server: object, session: object, envelope: object, mechanism: str, data: object) -> AuthResult:
     assert isinstance(data, LoginPassword)
-    return AuthResult(success=data.password == b"correct-horse")
+    return AuthResult(success=data.password == b"correct-horse", handled=False)
 
 
 @contextlib.contextmanager

@@ -258,7 +258,9 @@ class Connection:
             self._learn(response.values)
         elif self.selected is not None and response.number is not None:
             if response.kind == "EXISTS":
-                self.selected = replace(self.selected, exists=response.number)
+                # More mail than before: what UIDNEXT was at the SELECT says nothing any more.
+                uid_next = None if response.number > self.selected.exists else self.selected.uid_next
+                self.selected = replace(self.selected, exists=response.number, uid_next=uid_next)
             elif response.kind == "EXPUNGE":
                 self.selected = replace(self.selected, exists=max(0, self.selected.exists - 1))
 

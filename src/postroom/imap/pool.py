@@ -71,13 +71,13 @@ class Pool:
         self._closed = False
 
     @asynccontextmanager
-    async def connection(self, folder: bytes | None = None, *, fresh: bool = False) -> AsyncIterator[Connection]:
-        """A live, authenticated connection with `folder` open for reading; `fresh` shuns the idle ones.
+    async def connection(self, folder: bytes | None = None) -> AsyncIterator[Connection]:
+        """A live, authenticated connection, with `folder` open for reading.
 
         Raises an `ImapFault`. When the block ends the connection is kept if it is still whole.
         """
         async with self._place():
-            connection = await self._ready(folder, fresh=fresh)
+            connection = await self._ready(folder)
             try:
                 yield connection
             finally:
@@ -93,6 +93,8 @@ class Pool:
         """Connect and log in once, whatever rest is due: a person asked. Raises an `ImapFault`."""
         async with self._place():
             self._not_before, self._refused = 0.0, None
+            if self._idle:
+                self._idle.pop().close()
             self._keep(await self._open())
 
     @asynccontextmanager
@@ -108,13 +110,11 @@ class Pool:
         finally:
             self._room.release()
 
-    async def _ready(self, folder: bytes | None, *, fresh: bool) -> Connection:
-        if not fresh:
-            connection = await self._reused(folder)
-            if connection is not None:
-                return connection
-        connection = await self._open()
-        await self._select(connection, folder)
+    async def _ready(self, folder: bytes | None) -> Connection:
+        connection = await self._reused(folder)
+        if connection is None:
+            connection = await self._open()
+            await self._select(connection, folder)
         return connection
 
     async def _reused(self, folder: bytes | None) -> Connection | None:

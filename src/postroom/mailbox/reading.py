@@ -75,13 +75,12 @@ class OpenFolder:
 
     async def messages(self, uids: Iterable[int]) -> Mapping[int, Fetched]:
         """Messages with their content by UID; those that are gone are left out."""
-        answer = await commands.uid_fetch(self._connection, uids, _MESSAGE)
-        answer = await self._again(answer, _MESSAGE_BARE)
-        found = {}
+        asked = set(uids)
+        answer = await self._again(await commands.uid_fetch(self._connection, asked, _MESSAGE), _MESSAGE_BARE)
+        found = {uid: self._unreadable(uid) for uid in (answer.garbled | answer.messages.keys()) & asked}
         for uid, items in answer.messages.items():
             if ("", 0) in items.sections:
                 found[uid] = await self._message(items)
-        found.update({uid: self._unreadable(uid) for uid in answer.garbled if uid not in found})
         return found
 
     async def _rows(self, answer: FetchAnswer, low: int) -> list[Fetched]:
