@@ -16,6 +16,7 @@ from postroom.imap.connection import Deadlines
 from postroom.imap.pool import Pool, Server
 from postroom.mail.parse import assemble, split_message
 from postroom.mailbox import reading
+from postroom.mailbox.cache import RowCache
 from postroom.mailbox.reading import OpenFolder
 
 SHAPES = range(24)
@@ -88,7 +89,7 @@ async def read(dovecot: Dovecot, user: str, uid: int) -> reading.Fetched:
     pool = Pool(server, SystemClock())
     try:
         async with pool.connection(b"INBOX") as connection:
-            return (await OpenFolder(connection, "INBOX").messages([uid]))[uid]
+            return (await OpenFolder(connection, "INBOX", RowCache()).messages([uid]))[uid]
     finally:
         pool.close()
 

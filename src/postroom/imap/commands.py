@@ -112,7 +112,8 @@ def _pairs(values: list[Token]) -> dict[str, Token]:
 def _merge(into: Items, pairs: Mapping[str, Token]) -> None:
     for name, value in pairs.items():
         if name == "FLAGS" and isinstance(value, list):
-            into.flags = frozenset(text for flag in value if (text := as_text(flag)))
+            # \\Recent tells of this session and of no message (gone in RFC 9051).
+            into.flags = frozenset(text for flag in value if (text := as_text(flag)) and text != "\\Recent")
         elif name == "INTERNALDATE" and isinstance(value, bytes):
             into.internal_date = read_internal_date(value)
         elif name == "RFC822.SIZE":

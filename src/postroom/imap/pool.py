@@ -7,6 +7,7 @@ import random
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 from postroom.base.clock import Clock
 from postroom.base.secret import Secret
@@ -27,6 +28,8 @@ from postroom.imap.login import Identity
 _TRANSIENT = (ConnectFault, DeadlineFault, BusyFault, TlsFault, LostFault, WireFault)
 FIRST_REST = 1.0
 LONGEST_REST = 900.0
+REOPEN_AFTER = 60.0
+"""Seconds after which an open folder is opened again: a session does not learn that its folder was made anew."""
 REFUSED_REST = 900.0
 """Seconds for which a refused secret is not tried again; another secret is tried at once."""
 
@@ -63,6 +66,7 @@ class Pool:
         self._chance = chance
         self._room = asyncio.Semaphore(server.connections)
         self._idle: list[Connection] = []
+        self._opened: WeakKeyDictionary[Connection, float] = WeakKeyDictionary()
         self._opening = asyncio.Lock()
         self._failures = 0
         self._not_before = 0.0
@@ -124,7 +128,7 @@ class Pool:
             try:
                 if connection.closed:
                     continue
-                if folder is None or _has_open(connection, folder):
+                if folder is None or self._is_open(connection, folder):
                     await connection.run("NOOP")
                 else:
                     await self._select(connection, folder)
@@ -137,6 +141,10 @@ class Pool:
             return connection
         return None
 
+    def _is_open(self, connection: Connection, folder: bytes) -> bool:
+        opened = self._opened.get(connection, 0.0)
+        return _has_open(connection, folder) and self._clock.monotonic() - opened < REOPEN_AFTER
+
     def _take(self, folder: bytes | None) -> Connection:
         for position, connection in enumerate(self._idle):
             if folder is None or _has_open(connection, folder):
@@ -148,6 +156,7 @@ class Pool:
             return
         try:
             await connection.select(folder, read_only=True)
+            self._opened[connection] = self._clock.monotonic()
         except BaseException:
             self._keep(connection)
             raise

@@ -12,6 +12,7 @@ from postroom.imap import commands
 from postroom.imap.connection import Connection
 from postroom.imap.faults import ImapFault, RefusedFault
 from postroom.imap.pool import Pool
+from postroom.mailbox.cache import RowCache
 from postroom.mailbox.faults import imap_error
 from postroom.mailbox.folders import INBOX, Folder, read_folders
 from postroom.mailbox.reading import OpenFolder
@@ -27,6 +28,7 @@ class Account:
         self._pool = pool
         self._overrides = {use: name for use, name in special.model_dump().items() if name}
         self._folders: dict[str, Folder] = {}
+        self._rows = RowCache()
 
     async def folders(self) -> tuple[Folder, ...]:
         """All folders, asked anew, INBOX first."""
@@ -38,7 +40,7 @@ class Account:
         """A folder open for reading. Raises `not_found` with the names that do exist."""
         known = await self._resolve(folder)
         async with self._connected(known) as connection:
-            yield OpenFolder(connection, known.name)
+            yield OpenFolder(connection, known.name, self._rows)
 
     async def probe(self) -> None:
         """Connect and log in once. Raises `imap_error`."""

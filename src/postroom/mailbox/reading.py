@@ -15,6 +15,7 @@ from postroom.imap.reply import Selected
 from postroom.imap.wire import Token
 from postroom.mail.model import Content, Entity, Fetched, Head
 from postroom.mail.parse import assemble, describe, parse_head, split, split_message
+from postroom.mailbox.cache import RowCache
 from postroom.mailbox.sections import fetch_sections
 
 _FIELDS = "FROM TO CC REPLY-TO SUBJECT DATE MESSAGE-ID IN-REPLY-TO REFERENCES"
@@ -33,8 +34,9 @@ _NO_HEAD = parse_head(b"")
 class OpenFolder:
     """A folder on a connection that has it selected. UIDs only; sequence numbers are never trusted."""
 
-    def __init__(self, connection: Connection, name: str) -> None:
+    def __init__(self, connection: Connection, name: str, cache: RowCache) -> None:
         self._connection = connection
+        self._cache = cache
         self.name = name
 
     @property
@@ -66,12 +68,19 @@ class OpenFolder:
 
     async def newest(self, low: int) -> list[Fetched]:
         """Rows from `low` to whatever is newest now, newest first."""
-        answer = await commands.uid_fetch(self._connection, f"{low}:*", _ROW)
-        return await self._rows(answer, low)
+        if self._cached(low) is None:
+            rows = await self._read_rows(f"{low}:*")
+        else:
+            rows = await self._known_rows(f"{low}:*")
+        # With `*` the server names its last message even if that lies below `low`.
+        return [row for row in rows if row.uid >= low]
 
     async def rows(self, uids: Iterable[int]) -> list[Fetched]:
         """Rows of these UIDs, newest first; those that are gone are left out."""
-        return await self._rows(await commands.uid_fetch(self._connection, uids, _ROW), 1)
+        wanted = list(uids)
+        if any(self._cached(uid) is not None for uid in wanted):
+            return await self._known_rows(wanted)
+        return await self._read_rows(wanted)
 
     async def messages(self, uids: Iterable[int]) -> Mapping[int, Fetched]:
         """Messages with their content by UID; those that are gone are left out."""
@@ -83,11 +92,30 @@ class OpenFolder:
                 found[uid] = await self._message(items)
         return found
 
-    async def _rows(self, answer: FetchAnswer, low: int) -> list[Fetched]:
-        answer = await self._again(answer, _ROW_BARE)
+    def _cached(self, uid: int) -> Fetched | None:
+        return self._cache.find(self.name, self.uid_validity, uid)
+
+    async def _known_rows(self, uids: str | list[int]) -> list[Fetched]:
+        """Only the flags are asked for; rows not met before are read in a second command."""
+        answer = await commands.uid_fetch(self._connection, uids, "UID FLAGS")
+        rows, unmet = [], set(answer.garbled)
+        for uid, items in answer.messages.items():
+            known = self._cached(uid)
+            if known is None or items.flags is None:
+                unmet.add(uid)
+            else:
+                rows.append(replace(known, flags=items.flags, labels=_labels(items.flags)))
+        if unmet:
+            rows += await self._read_rows(unmet)
+        return sorted(rows, key=lambda row: row.uid, reverse=True)
+
+    async def _read_rows(self, uids: str | Iterable[int]) -> list[Fetched]:
+        answer = await self._again(await commands.uid_fetch(self._connection, uids, _ROW), _ROW_BARE)
         rows = {uid: self._row(items) for uid, items in answer.messages.items() if items.header is not None}
+        for row in rows.values():
+            self._cache.keep(row)
         rows.update({uid: self._unreadable(uid) for uid in answer.garbled if uid not in rows})
-        return [rows[uid] for uid in sorted(rows, reverse=True) if uid >= low]
+        return [rows[uid] for uid in sorted(rows, reverse=True)]
 
     async def _again(self, answer: FetchAnswer, items: str) -> FetchAnswer:
         """What was garbled is asked for once more, one by one and without BODYSTRUCTURE: it is mostly that."""
@@ -132,7 +160,7 @@ class OpenFolder:
             received_at=items.internal_date,
             size=items.size,
             flags=items.flags or frozenset(),
-            labels=tuple(sorted(flag for flag in items.flags or () if not flag.startswith("\\"))),
+            labels=_labels(items.flags or frozenset()),
             has_attachments=attachments,
         )
 
@@ -141,6 +169,10 @@ class OpenFolder:
 
 
 _MOST_AGAIN = 20
+
+
+def _labels(flags: frozenset[str]) -> tuple[str, ...]:
+    return tuple(sorted(flag for flag in flags if not flag.startswith("\\")))
 
 
 def _assembled(octets: bytes, *, cut: bool) -> Content:
