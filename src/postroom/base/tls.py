@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import ssl
 from dataclasses import dataclass
+from functools import lru_cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +22,14 @@ class Endpoint:
 
 def context_for(endpoint: Endpoint) -> ssl.SSLContext:
     """Verification by authorities and host name; with a pin, whoever connects compares `shown_pin` instead."""
-    context = ssl.create_default_context(cafile=endpoint.ca_file)
-    if endpoint.pin:
+    return _context(endpoint.ca_file, pinned=endpoint.pin is not None)
+
+
+@lru_cache(maxsize=64)
+def _context(ca_file: str | None, *, pinned: bool) -> ssl.SSLContext:
+    """Kept for the life of the process: loading the authorities takes some 30 ms."""
+    context = ssl.create_default_context(cafile=ca_file)
+    if pinned:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
     return context
