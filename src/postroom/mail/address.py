@@ -18,7 +18,8 @@ _MAX_ALL_TOKENS = 20 * MAX_ADDRESSES
 _SEPARATORS = frozenset((",", ";", ":"))
 _OUTSIDE, _BEGUN, _ROUTE, _INSIDE = "outside", "begun", "route", "inside"
 _DOMAIN = re.compile(r"[A-Za-z0-9._\-\x80-\U0010ffff]+|\[[!-Z^-~]+\]")
-_DOT_ATOM = re.compile(r'[^\s()<>@,;:\\"\[\]]+')
+_ATOM = re.compile(r'[^\s()<>@,;:\\".\[\]]+')
+_ATOMS_AND_DOTS = re.compile(r'[^\s()<>@,;:\\"\[\]]+')
 
 
 def parse_addresses(value: bytes) -> tuple[Address, ...]:
@@ -114,7 +115,7 @@ def _without_route(inner: list[Token]) -> list[Token]:
 def _addr_spec(mailbox: list[Token]) -> str | None:
     """`local@domain` of exactly that (RFC 5322 3.4.1), canonical: quotes only where they are needed."""
     kinds = [token.kind for token in mailbox]
-    if kinds.count("@") != 1:
+    if "@" not in kinds:
         return None
     at = kinds.index("@")
     local, domain = _local_part(mailbox[:at]), _domain(mailbox[at + 1 :])
@@ -134,8 +135,10 @@ def _local_part(part: list[Token]) -> str | None:
     text = _utf8(b"".join(token.octets for token in part))
     if not text or not (text.isprintable() and (QUOTED in kinds or WORD in kinds)):
         return None
-    if QUOTED not in kinds or _DOT_ATOM.fullmatch(text):
-        return text if _DOT_ATOM.fullmatch(text) else None
+    if QUOTED not in kinds:
+        return text if _ATOMS_AND_DOTS.fullmatch(text) else None
+    if all(map(_ATOM.fullmatch, text.split("."))):
+        return text
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import lru_cache
 
 from postroom.mail.iso2022 import decode_euc_jp, decode_iso_2022
 
@@ -124,10 +124,14 @@ def decode(octets: bytes, label: str | None) -> str:
     `label` None, or one nobody knows, means UTF-8, and windows-1252 when that is not valid. Octets that have no
     meaning become U+FFFD. The text never holds a surrogate or U+0000; nothing is ever raised.
     """
-    text = _decoded(octets, _normal(label))
+    text = octets.decode("ascii") if label is None and _is_plain(octets) else _decoded(octets, _normal(label))
     if text.startswith("\ufeff"):
         text = text[1:]
     return _NEVER.sub(_harmless, text) if _NEVER.search(text) else text
+
+
+def _is_plain(octets: bytes) -> bool:
+    return octets.isascii() and b"\x1b" not in octets and b"\x00" not in octets
 
 
 def is_self_contained(label: str) -> bool:
@@ -136,12 +140,12 @@ def is_self_contained(label: str) -> bool:
 
 
 def _normal(label: str | None) -> str | None:
-    """Letters and digits of a label, without the language suffix of RFC 2231 section 5."""
-    return None if label is None else _normalised(label[:100])
+    return None if label is None else _letters_and_digits(label[:100])
 
 
-@cache
-def _normalised(label: str) -> str:
+@lru_cache(maxsize=1_000)
+def _letters_and_digits(label: str) -> str:
+    """A label without the language suffix of RFC 2231 section 5."""
     return "".join(character for character in label.partition("*")[0].lower() if character.isalnum())
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 
 from postroom.mail.charset import decode, is_self_contained
@@ -35,8 +36,9 @@ def split(message: bytes) -> tuple[bytes, bytes]:
 
 def bounds(message: bytes) -> tuple[int, int, int]:
     """Offsets of a message: its first field, the end of its header block, and its body."""
-    mbox = None if _FROM_FIELD.match(message) else _MBOX_LINE.match(message)
-    start = mbox.end() if mbox else 0
+    start = len(BOM_UTF8) if message.startswith(BOM_UTF8) else 0
+    mbox = None if _FROM_FIELD.match(message, start) else _MBOX_LINE.match(message, start)
+    start = mbox.end() if mbox else start
     if empty := _STARTS_BLANK.match(message, start):
         return start, start, empty.end()
     blank = BLANK_LINE.search(message, start)
@@ -82,6 +84,8 @@ def decode_words(value: bytes) -> str:
     White space is dropped only between two words. The octets of neighbours in one charset are joined before they
     are decoded, so that a letter split between two words survives. What is no word is UTF-8, else windows-1252.
     """
+    if b"=?" not in value:
+        return decode(value, None)
     pieces: list[str] = []
     charset: str | None = None
     held = b""

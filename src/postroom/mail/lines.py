@@ -15,6 +15,8 @@ def one_line(text: str) -> str:
 
     Holds no C0 or C1 control, DEL, U+2028, U+2029 or surrogate, and no white space at its ends.
     """
+    if text.isascii() and text.isprintable():
+        return text.strip()
     text = _REMOVED.sub("", text)
     if _BREAK.search(text):
         text = _BREAK_RUN.sub(_one_space, text)

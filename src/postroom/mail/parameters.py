@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import islice, pairwise
 from types import MappingProxyType
 from typing import NamedTuple
@@ -15,6 +16,7 @@ from postroom.mail.model import MimeType
 MAX_PARAMETERS = 500
 """Parameters, or sections of them, of one value that are looked at."""
 MAX_VALUE = 1 << 16
+_SHORT = 200
 
 _TYPE = re.compile(rb"[\s;]*([^\s;,()\"=]*)")
 _GAP = re.compile(rb"(?:[\s;]++|\([^()]*\))*+")
@@ -43,7 +45,16 @@ def parse_mime_value(value: bytes) -> MimeType:
     Of a parameter given twice the first counts; of its forms `name*=` before `name*0=` before `name=`. The type
     may be empty. What cannot be read is passed over.
     """
-    value = value[:MAX_VALUE]
+    return _remembered(value) if len(value) <= _SHORT else _parsed(value[:MAX_VALUE])
+
+
+@lru_cache(maxsize=1_000)
+def _remembered(value: bytes) -> MimeType:
+    """Mail says the same few things again and again."""
+    return _parsed(value)
+
+
+def _parsed(value: bytes) -> MimeType:
     type_ = _TYPE.match(value)
     forms: dict[str, dict[str, list[_Section]]] = {}
     for section in _sections(value, type_.end() if type_ else 0):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from urllib.parse import quote
 
 from postroom.mail.entity import content_id, disposition, media_type, transfer_encoding
 from postroom.mail.filename import generated_filename, message_filename, safe_filename
@@ -23,8 +24,8 @@ class Leaf:
     entity: Entity
     parents: tuple[tuple[str, str], ...]
     """Type and section of each multipart around it, outermost first."""
-    index: int
-    """Place among its brothers, from 0."""
+    is_root: bool
+    """First of its brothers; in multipart/related the text that the others belong to (RFC 2387 3.2)."""
     first_text: bool
     """No text stands before it in the message."""
     default: str = "text/plain"
@@ -63,7 +64,7 @@ class Leaf:
             return False
         if "too_complex" in self.entity.faults or self._is_ciphertext():
             return False
-        if self._parent() == "multipart/related" and self.index > 0:
+        if self._parent() == "multipart/related" and not self.is_root:
             return False
         return self.given_name is None or self.first_text or self._parent() == "multipart/alternative"
 
@@ -87,7 +88,7 @@ class Leaf:
 
 def leaves(root: Entity) -> Iterator[Leaf]:
     """The leaves of a tree in order, without recursion; a multipart without parts has none."""
-    stack = [Leaf(root, (), 0, True)]
+    stack = [Leaf(root, (), True, True)]
     text_seen = False
     while stack:
         leaf = stack.pop()
@@ -95,7 +96,7 @@ def leaves(root: Entity) -> Iterator[Leaf]:
         if entity.children:
             stack.extend(reversed(_children(leaf)))
         elif entity.octets is not None or media_type(entity.fields, leaf.default).main != "multipart":
-            yield Leaf(entity, leaf.parents, leaf.index, not text_seen, leaf.default)
+            yield Leaf(entity, leaf.parents, leaf.is_root, not text_seen, leaf.default)
             text_seen = text_seen or leaf.media_type.main == "text"
 
 
@@ -103,7 +104,17 @@ def _children(leaf: Leaf) -> list[Leaf]:
     type_ = media_type(leaf.entity.fields, leaf.default).value
     parents = (*leaf.parents, (type_, leaf.entity.section))
     default = "message/rfc822" if type_ == "multipart/digest" else "text/plain"
-    return [Leaf(child, parents, index, False, default) for index, child in enumerate(leaf.entity.children)]
+    root = _root(leaf.entity.children) if type_ == "multipart/related" else 0
+    return [
+        Leaf(child, parents, index == root, False, default)
+        for index, child in enumerate(leaf.entity.children)
+    ]
+
+
+def _root(related: tuple[Entity, ...]) -> int:
+    return next(
+        (i for i, entity in enumerate(related) if media_type(entity.fields).main in ("text", "multipart")), 0
+    )
 
 
 def describe(root: Entity) -> tuple[Part, ...]:
@@ -133,8 +144,8 @@ class _Shown:
     def refers_to(self, cid: str) -> bool | None:
         """None when the HTML was not fetched whole."""
         bodies = [leaf.decoded for leaf in self.html]
-        reference = b"cid:" + cid.encode("utf-8")
-        if any(body is not None and reference in body for body in bodies):
+        references = (f"cid:{cid}".lower().encode("utf-8"), f"cid:{quote(cid)}".lower().encode("ascii"))
+        if any(body is not None and any(ref in body.lower() for ref in references) for body in bodies):
             return True
         return None if None in bodies or any(leaf.entity.cut for leaf in self.html) else False
 

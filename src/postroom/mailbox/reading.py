@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from typing import TypeVar
 
 from postroom.imap import commands
 from postroom.imap.bodystructure import read_structure
@@ -19,7 +20,9 @@ from postroom.mailbox.cache import RowCache
 from postroom.mailbox.sections import fetch_sections
 
 _FIELDS = "FROM TO CC REPLY-TO SUBJECT DATE MESSAGE-ID IN-REPLY-TO REFERENCES"
-_ROW_BARE = f"UID FLAGS INTERNALDATE RFC822.SIZE BODY.PEEK[HEADER.FIELDS ({_FIELDS})]"
+_HEAD = 64 * 1024
+"""Octets of header fields that are looked at for a row."""
+_ROW_BARE = f"UID FLAGS INTERNALDATE RFC822.SIZE BODY.PEEK[HEADER.FIELDS ({_FIELDS})]<0.{_HEAD}>"
 _ROW = f"{_ROW_BARE} BODYSTRUCTURE"
 WHOLE = 128 * 1024
 """Octets up to which a message is fetched whole in one command; larger ones go by section."""
@@ -111,7 +114,7 @@ class OpenFolder:
 
     async def _read_rows(self, uids: str | Iterable[int]) -> list[Fetched]:
         answer = await self._again(await commands.uid_fetch(self._connection, uids, _ROW), _ROW_BARE)
-        rows = {uid: self._row(items) for uid, items in answer.messages.items() if items.header is not None}
+        rows = {uid: await self._row(items) for uid, items in answer.messages.items() if items.header is not None}
         for row in rows.values():
             self._cache.keep(row)
         rows.update({uid: self._unreadable(uid) for uid in answer.garbled if uid not in rows})
@@ -130,26 +133,28 @@ class OpenFolder:
         left_over = frozenset(answer.garbled - messages.keys())
         return FetchAnswer(messages, frozenset(garbled) | left_over, answer.nameless)
 
-    def _row(self, items: Items) -> Fetched:
-        return self._fetched(items, parse_head(items.header or b""), has_attachments(items.structure))
+    async def _row(self, items: Items) -> Fetched:
+        head = await _worked(parse_head, items.header or b"")
+        return self._fetched(items, head, has_attachments(items.structure))
 
     async def _message(self, items: Items) -> Fetched:
         beginning = items.sections["", 0]
         head_block, _ = split(beginning)
+        head = await _worked(parse_head, head_block)
         content = await self._content(items, beginning)
-        fetched = self._fetched(items, parse_head(head_block), bool(content.attachments))
+        fetched = self._fetched(items, head, bool(content.attachments))
         return replace(fetched, content=content)
 
     async def _content(self, items: Items, beginning: bytes) -> Content:
         if len(beginning) < WHOLE:
-            return assemble(split_message(beginning))
+            return await _worked(_assembled, beginning)
         by_section = await fetch_sections(self._connection, items, beginning)
         if by_section is not None:
             return await asyncio.to_thread(assemble, by_section)
         answer = await commands.uid_fetch(self._connection, [items.uid], f"UID BODY.PEEK[]<0.{BEGINNING}>")
         again = answer.messages.get(items.uid)
         octets = again.sections.get(("", 0), beginning) if again else beginning
-        return await asyncio.to_thread(_assembled, octets, cut=len(octets) >= BEGINNING)
+        return await _worked(_assembled_beginning if len(octets) >= BEGINNING else _assembled, octets)
 
     def _fetched(self, items: Items, head: Head, attachments: bool | None) -> Fetched:
         return Fetched(
@@ -175,8 +180,22 @@ def _labels(flags: frozenset[str]) -> tuple[str, ...]:
     return tuple(sorted(flag for flag in flags if not flag.startswith("\\")))
 
 
-def _assembled(octets: bytes, *, cut: bool) -> Content:
-    return assemble(split_message(octets, cut=cut), frozenset({"truncated"} if cut else ()))
+T = TypeVar("T")
+_INLINE = 16 * 1024
+"""Octets up to which parsing is done at once: a hostile head of that size costs some milliseconds."""
+
+
+async def _worked(parse: Callable[[bytes], T], octets: bytes) -> T:
+    """Parse, in another thread if there is much to it, so that nobody else waits."""
+    return parse(octets) if len(octets) <= _INLINE else await asyncio.to_thread(parse, octets)
+
+
+def _assembled(octets: bytes) -> Content:
+    return assemble(split_message(octets))
+
+
+def _assembled_beginning(octets: bytes) -> Content:
+    return assemble(split_message(octets, cut=True), frozenset({"truncated"}))
 
 
 def has_attachments(structure: Token) -> bool | None:
