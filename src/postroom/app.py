@@ -76,12 +76,23 @@ async def _until_stopped(config: Config) -> None:
     clock = SystemClock()
     log = Log(clock)
     log.capture_libraries()
+    for name in passwords_written_out(config):
+        log.warning("config.password_written_out", mailbox=name)
     stop = asyncio.Event()
     stop_on_signals(stop)
     async with running(config, clock=clock, log=log):
         log.info("gateway.started", count=len(config.mailboxes))
         await stop.wait()
     log.info("gateway.stopped")
+
+
+def passwords_written_out(config: Config) -> list[str]:
+    """Mailboxes whose password stands in the configuration file itself, where a reference would be safer."""
+    return [
+        mailbox.name
+        for mailbox in config.mailboxes
+        if any(server is not None and server.password is not None for server in (mailbox.imap, mailbox.smtp))
+    ]
 
 
 def stop_on_signals(stop: asyncio.Event) -> None:
