@@ -6,9 +6,9 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, ConfigDict
 
-from postroom.mail.model import Entity, Fetched
+from postroom.mail.model import Content, Entity, Fetched, Head, Part
 
-_NEVER = (Fetched, Entity)
+_NEVER = (Fetched, Head, Content, Part, Entity)
 
 
 class Answer(BaseModel):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any
 
 import orjson
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+_DIGITS = re.compile(r"-?[0-9]{1,15}", re.ASCII)
 
 
 class Ask(BaseModel):
@@ -34,14 +37,14 @@ def _boolean(value: Any) -> Any:
 
 
 def _integer(value: Any) -> Any:
-    if isinstance(value, bool) or not isinstance(value, int | str):
+    """A whole number, its digits in a string, or 20.0, which JSON does not tell from 20."""
+    if isinstance(value, str) and _DIGITS.fullmatch(value.strip()):
+        return int(value)
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, bool) or not isinstance(value, int):
         raise ValueError("must be a whole number")
-    if isinstance(value, int):
-        return value
-    digits = value.strip()
-    if not digits.lstrip("-").isdecimal() or not digits.isascii() or len(digits) > 15:
-        raise ValueError("must be a whole number")
-    return int(digits)
+    return value
 
 
 def _uid(value: Any) -> Any:

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from postroom.base.errors import GatewayError, invalid
 
 _MOST = 10
+_LONGEST_NAME = 64
 
 
 def argument_error(error: ValidationError, known: Iterable[str]) -> GatewayError:
@@ -24,7 +25,7 @@ def argument_error(error: ValidationError, known: Iterable[str]) -> GatewayError
 
 def _fault(error: Mapping[str, Any], known: list[str]) -> dict[str, str]:
     location = [str(step) for step in error["loc"]]
-    argument = location[0] if location else "arguments"
+    argument = location[0][:_LONGEST_NAME] if location else "arguments"
     if len(location) > 1 and location[1].isdigit():
         argument = f"{argument}[{location[1]}]"
     return {"argument": argument, "reason": _reason(error, argument, known)}
@@ -47,9 +48,10 @@ def _reason(error: Mapping[str, Any], argument: str, known: list[str]) -> str:
             return f"must be at least {context.get('ge')}"
         case "less_than_equal":
             return f"must be at most {context.get('le')}"
-        case "too_long":
-            return f"must have at most {context.get('max_length')} entries"
-        case "too_short":
+        case "too_long" | "string_too_long":
+            unit = "characters" if isinstance(error["input"], str) else "entries"
+            return f"must have at most {context.get('max_length'):,} {unit}"
+        case "too_short" | "string_too_short":
             return "must not be empty"
         case _:
-            return str(error["msg"]).removeprefix("Input should be ").replace("a valid ", "must be a ")
+            return str(error["msg"]).replace("Input should be a valid ", "must be a ")

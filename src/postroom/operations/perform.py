@@ -10,13 +10,16 @@ from pydantic import ValidationError
 
 from postroom.base.caller import Caller
 from postroom.base.clock import Clock
-from postroom.base.errors import Code, GatewayError, internal, not_found
+from postroom.base.errors import Code, GatewayError, internal, invalid, not_found
 from postroom.base.logs import Log
 from postroom.mailbox.directory import Directory
 from postroom.operations.catalogue import CATALOGUE
 from postroom.operations.faults import argument_error
 from postroom.operations.operation import Call, Operation, Surface
 from postroom.operations.rate import Rate
+
+_MOST_ARGUMENTS = 100
+_LONGEST_NAME = 64
 
 
 class Corridor:
@@ -31,16 +34,23 @@ class Corridor:
         """The operations that this caller may see, in the catalogue's order."""
         return [operation for operation in CATALOGUE.values() if operation.access.offered(caller)]
 
-    async def perform(
-        self, name: str, arguments: Mapping[str, Any], caller: Caller, surface: Surface
-    ) -> dict[str, Any]:
-        """The answer as JSON values. Raises `GatewayError` and nothing else."""
+    def admit(self, name: str, caller: Caller) -> Operation[Any, Any]:
+        """The operation of that name. Raises `not_found`, or `permission_denied` without its scope."""
         operation = CATALOGUE.get(name)
         if operation is None:
             raise self._unknown(name, caller)
         if not operation.access.offered(caller):
             raise operation.access.refusal()
+        return operation
+
+    async def perform(
+        self, name: str, arguments: Mapping[str, Any], caller: Caller, surface: Surface
+    ) -> dict[str, Any]:
+        """The answer as JSON values. Raises `GatewayError` and nothing else."""
+        operation = self.admit(name, caller)
         self._spend(caller)
+        if len(arguments) > _MOST_ARGUMENTS:
+            raise invalid("arguments", f"are more than {_MOST_ARGUMENTS}")
         try:
             ask = operation.ask.model_validate(dict(arguments))
         except ValidationError as error:
@@ -65,6 +75,6 @@ class Corridor:
 
     def _unknown(self, name: str, caller: Caller) -> GatewayError:
         names = [operation.name for operation in self.offered(caller)]
-        nearest = difflib.get_close_matches(name, names, n=1)
+        nearest = difflib.get_close_matches(name[:_LONGEST_NAME], names, n=1)
         hint = f" Did you mean {nearest[0]}?" if nearest else ""
         return not_found(f"There is no such tool.{hint}", tools=names)

@@ -15,6 +15,7 @@ from postroom.surfaces.documents import Documents
 from postroom.surfaces.guard import Guard
 from postroom.surfaces.http_api import HttpApi
 from postroom.surfaces.messages import (
+    empty_response,
     error_response,
     event_response,
     is_json,
@@ -25,6 +26,7 @@ from postroom.surfaces.messages import (
 from postroom.surfaces.toolbox import Toolbox
 
 _MCP_PATHS = ("/mcp", "/mcp/")
+_EVENTS = frozenset({"text/event-stream", "text/*", "*/*"})
 _ROUTING_HEADERS = ("mcp-protocol-version", "mcp-method", "mcp-name")
 
 
@@ -58,7 +60,7 @@ class Application:
         caller = await self._authenticator.caller(request.headers.get("authorization"))
         if caller is None:
             return _unauthorized("authorization" in request.headers)
-        if request.url.path in _MCP_PATHS:
+        if request.scope["path"] in _MCP_PATHS:
             return await self._mcp(request, caller)
         return await self._http_api.answer(request, caller)
 
@@ -73,7 +75,7 @@ class Application:
 
     def _open_page(self, request: Request) -> Response | None:
         """What is served without a token. Login metadata is plainly absent, or hosts begin a login that cannot end."""
-        path = request.url.path
+        path = request.scope["path"]
         if path.startswith("/.well-known/") or path in ("/.well-known", "/register"):
             return error_response(not_found("There is nothing at this path."))
         return self._documents.find(request.method, path)
@@ -104,12 +106,12 @@ def _unauthorized(tried: bool) -> Response:
 
 def _unusable(request: Request) -> Response | None:
     """A POST that MCP's transport does not allow: a wrong type, or a routing header said twice."""
-    accept = request.headers.get("accept", "*/*").lower()
-    if not any(kind in accept for kind in ("text/event-stream", "text/*", "*/*")):
-        error = GatewayError(Code.VALIDATION_ERROR, "Accept must hold application/json and text/event-stream.")
+    accept = ",".join(request.headers.getlist("accept") or ["*/*"]).lower()
+    if _EVENTS.isdisjoint(kind.partition(";")[0].strip() for kind in accept.split(",")):
+        error = GatewayError(Code.VALIDATION_ERROR, "Send Accept: application/json, text/event-stream.")
         return json_response(error.body(), 406)
     if not is_json(request):
-        error = GatewayError(Code.VALIDATION_ERROR, "Content-Type must be application/json.")
+        error = GatewayError(Code.VALIDATION_ERROR, "Send Content-Type: application/json.")
         return json_response(error.body(), 415)
     for name in _ROUTING_HEADERS:
         if len(request.headers.getlist(name)) > 1:
@@ -120,7 +122,7 @@ def _unusable(request: Request) -> Response | None:
 
 def _mcp_response(reply: mcp.Reply) -> Response:
     if reply.message is None:
-        return Response(status_code=reply.status)
+        return empty_response(reply.status)
     if reply.status == 200:
         return event_response(reply.message)
     return json_response(reply.message, reply.status)

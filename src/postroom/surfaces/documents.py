@@ -29,7 +29,7 @@ class Documents:
         self._pages = {
             "/health": ("application/json", orjson.dumps({"status": "ok"})),
             "/openapi.json": ("application/json", orjson.dumps(document)),
-            "/docs": ("text/html; charset=utf-8", _page(document).encode()),
+            "/docs": ("text/html; charset=utf-8", page(document).encode()),
         }
 
     def find(self, method: str, path: str) -> Response | None:
@@ -47,14 +47,15 @@ class Documents:
         return Response(body, headers=headers, media_type=media_type)
 
 
-def _page(document: dict[str, Any]) -> str:
+def page(document: dict[str, Any]) -> str:
+    """An OpenAPI document for people: one file of HTML, without scripts, that needs nothing from elsewhere."""
     sections = "".join(
         _section(method, path, item) for path, methods in document["paths"].items() for method, item in methods.items()
     )
-    info = document["info"]
+    title, version, description = (html.escape(document["info"][key]) for key in ("title", "version", "description"))
     return (
-        f"<!doctype html><html lang=en><meta charset=utf-8><title>{info['title']}</title><style>{_STYLE}</style>"
-        f"<h1>{info['title']} {info['version']}</h1><p>{html.escape(info['description'])}</p>"
+        f"<!doctype html><html lang=en><meta charset=utf-8><title>{title}</title><style>{_STYLE}</style>"
+        f"<h1>{title} {version}</h1><p>{description}</p>"
         f"<p>Every call needs <code>Authorization: Bearer TOKEN</code>. The same operations are MCP tools at "
         f"<code>/mcp</code>. Machine-readable: <a href=/openapi.json>/openapi.json</a>.</p>{sections}</html>"
     )
@@ -62,12 +63,12 @@ def _page(document: dict[str, Any]) -> str:
 
 def _section(method: str, path: str, item: dict[str, Any]) -> str:
     rows = "".join(
-        f"<tr><td><code>{html.escape(one['name'])}</code><td>{one['in']}<td>{html.escape(_kind(one['schema']))}"
+        f"<tr><td><code>{html.escape(one['name'])}</code><td>{html.escape(one['in'])}<td>{html.escape(_kind(one['schema']))}"
         for one in _arguments(item)
     )
     table = f"<table><tr><th>argument<th>in<th>type{rows}</table>" if rows else ""
     return (
-        f"<h2><code>{method.upper()} {html.escape(path)}</code></h2>"
+        f"<h2><code>{html.escape(f'{method.upper()} {path}')}</code></h2>"
         f"<p><b>{html.escape(item['operationId'])}</b>: {html.escape(item['description'])}</p>{table}"
     )
 

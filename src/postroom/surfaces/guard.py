@@ -31,8 +31,8 @@ class Guard:
         plain = origin.lower()
         if plain in self._origins:
             return True
-        parts = urlsplit(plain)
-        return parts.scheme in ("http", "https") and _name(parts.netloc) in _LOOPBACK
+        scheme, _, host = plain.partition("://")
+        return scheme in ("http", "https") and _name(host) in _LOOPBACK
 
 
 def _plain(host: str) -> str:

@@ -27,6 +27,7 @@ class HttpApi:
     async def answer(self, request: Request, caller: Caller) -> Response:
         try:
             match = self._match(request)
+            self._corridor.admit(match.operation.name, caller)
             arguments = await self._arguments(request, match)
             answer = await self._corridor.perform(match.operation.name, arguments, caller, Surface.HTTP)
         except GatewayError as error:
@@ -45,16 +46,12 @@ class HttpApi:
         raise not_found("There is nothing at this path; see /docs.")
 
     async def _arguments(self, request: Request, match: Match) -> dict[str, Any]:
-        arguments: dict[str, Any] = {}
-        for name in request.query_params:
-            values = request.query_params.getlist(name)
-            arguments[name] = values if len(values) > 1 else values[0]
-        if request.method not in ("GET", "HEAD", "DELETE"):
-            arguments |= await self._body(request)
-        clash = arguments.keys() & match.arguments.keys()
-        if clash:
-            raise invalid(min(clash), "is given by the path; leave it out elsewhere")
-        return arguments | dict(match.arguments)
+        query = _query(request)
+        body = {} if request.method in ("GET", "HEAD", "DELETE") else await self._body(request)
+        twice = (query.keys() & body.keys()) or ((query.keys() | body.keys()) & match.arguments.keys())
+        if twice:
+            raise invalid(min(twice), "is given twice; the path, the query and the body are one set of arguments")
+        return query | body | dict(match.arguments)
 
     async def _body(self, request: Request) -> dict[str, Any]:
         body = await read_body(request, self._request_max_bytes)
@@ -66,3 +63,11 @@ class HttpApi:
         if not isinstance(value, dict):
             raise invalid("body", "must be a JSON object of arguments")
         return value
+
+
+def _query(request: Request) -> dict[str, Any]:
+    """The query's arguments; a repeated one is a list."""
+    lists: dict[str, list[str]] = {}
+    for name, value in request.query_params.multi_items():
+        lists.setdefault(name, []).append(value)
+    return {name: values if len(values) > 1 else values[0] for name, values in lists.items()}

@@ -15,6 +15,8 @@ from typing import Any, Protocol, TypeAlias
 MODERN = ("2026-07-28",)
 LEGACY = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 _META = "io.modelcontextprotocol/"
+_VERSION_KEY = f"{_META}protocolVersion"
+_CAPABILITIES_KEY = f"{_META}clientCapabilities"
 _LIST_TTL_MS = 60_000
 _DISCOVER_TTL_MS = 3_600_000
 
@@ -69,13 +71,15 @@ async def reply(message: object, headers: Mapping[str, str], tools: Tools) -> Re
     """Answer one POST. `headers` has lower-case names."""
     identifier: Any = None
     try:
-        request, identifier = _request(message)
-        version = headers.get("mcp-protocol-version")
-        modern = _is_modern(version)
+        request = _request(message)
+        identifier = request["id"] if request else None
+        modern = _is_modern(headers.get("mcp-protocol-version"))
         if request is None:
             return Reply(202, None)
+        meta = _meta_of(request)
+        if modern or meta.get(_VERSION_KEY) in MODERN:
+            _check_envelope(request, meta, headers)
         if modern:
-            _check_envelope(request, headers)
             result = await _modern(request, tools)
         else:
             result = await _legacy(request, tools)
@@ -89,20 +93,26 @@ def unreadable(reason: str) -> Reply:
     return Reply(400, {"jsonrpc": "2.0", "id": None, "error": {"code": PARSE_ERROR, "message": reason}})
 
 
-def _request(message: object) -> tuple[Json | None, Any]:
-    """The request and its id; None for a notification, which nobody answers."""
+def _request(message: object) -> Json | None:
+    """The request, which has an id; None for a notification, which nobody answers."""
     if isinstance(message, list):
         raise _Refusal(400, INVALID_REQUEST, "batches are not supported; send one message per POST")
     if not isinstance(message, dict) or message.get("jsonrpc") != "2.0" or not isinstance(message.get("method"), str):
         raise _Refusal(400, INVALID_REQUEST, "not a JSON-RPC 2.0 request")
     if "id" not in message:
-        return None, None
+        return None
     identifier = message["id"]
     if isinstance(identifier, bool) or not isinstance(identifier, str | int):
         raise _Refusal(400, INVALID_REQUEST, "id must be a string or an integer")
-    if not isinstance(message.get("params", {}), dict):
+    return message
+
+
+def _meta_of(request: Json) -> Json:
+    params = request.get("params", {})
+    if not isinstance(params, dict):
         raise _Refusal(400, INVALID_PARAMS, "params must be an object")
-    return message, identifier
+    meta = params.get("_meta")
+    return meta if isinstance(meta, dict) else {}
 
 
 def _is_modern(version: str | None) -> bool:
@@ -115,16 +125,16 @@ def _is_modern(version: str | None) -> bool:
     )
 
 
-def _check_envelope(request: Json, headers: Mapping[str, str]) -> None:
+def _check_envelope(request: Json, meta: Json, headers: Mapping[str, str]) -> None:
     """The modern era repeats its routing in headers; a message that disagrees with itself is refused."""
-    params = request.get("params", {})
-    meta = params.get("_meta")
-    needed = (f"{_META}protocolVersion", f"{_META}clientCapabilities")
-    missing = [key for key in needed if not isinstance(meta, dict) or key not in meta]
+    missing = [key for key in (_VERSION_KEY, _CAPABILITIES_KEY) if key not in meta]
     if missing:
         raise _Refusal(400, INVALID_PARAMS, f"params._meta lacks {' and '.join(missing)}")
-    _must_equal("MCP-Protocol-Version", headers.get("mcp-protocol-version"), meta[needed[0]])
+    if not isinstance(meta[_CAPABILITIES_KEY], dict):
+        raise _Refusal(400, INVALID_PARAMS, f"params._meta: {_CAPABILITIES_KEY} must be an object")
+    _must_equal("MCP-Protocol-Version", headers.get("mcp-protocol-version"), meta[_VERSION_KEY])
     _must_equal("Mcp-Method", headers.get("mcp-method"), request["method"])
+    params = request["params"]
     if request["method"] == "tools/call" and "name" in params:
         _must_equal("Mcp-Name", _header_value(headers.get("mcp-name")), params["name"])
 
@@ -152,7 +162,7 @@ async def _legacy(request: Json, tools: Tools) -> Json:
         "initialize": lambda: _initialize(request, tools),
         "ping": _ping,
         "tools/list": lambda: _list(tools),
-        "tools/call": lambda: _call(request, tools),
+        "tools/call": lambda: _call(request, tools, refused=200),
     }
     handler = handlers.get(request["method"])
     if handler is None:
@@ -164,7 +174,7 @@ async def _modern(request: Json, tools: Tools) -> Json:
     handlers: dict[str, Callable[[], Awaitable[Json]]] = {
         "server/discover": lambda: _discover(tools),
         "tools/list": lambda: _cached(_list(tools), _LIST_TTL_MS, "private"),
-        "tools/call": lambda: _call(request, tools),
+        "tools/call": lambda: _call(request, tools, refused=400),
     }
     handler = handlers.get(request["method"])
     if handler is None:
@@ -205,14 +215,17 @@ async def _cached(result: Awaitable[Json], ttl_ms: int, scope: str) -> Json:
     return {**await result, "ttlMs": ttl_ms, "cacheScope": scope}
 
 
-async def _call(request: Json, tools: Tools) -> Json:
-    """The same complete JSON as text and as structuredContent: hosts show the model one or the other."""
+async def _call(request: Json, tools: Tools, *, refused: int) -> Json:
+    """The same complete JSON as text and as structuredContent: hosts show the model one or the other.
+
+    `refused` is the HTTP status of a malformed call: legacy clients read no answer under another one than 200.
+    """
     params = request.get("params", {})
     name, arguments = params.get("name"), params.get("arguments")
     if not isinstance(name, str):
-        raise _Refusal(400, INVALID_PARAMS, "params.name must be a tool's name")
+        raise _Refusal(refused, INVALID_PARAMS, "params.name must be a tool's name")
     if arguments is not None and not isinstance(arguments, dict):
-        raise _Refusal(400, INVALID_PARAMS, "params.arguments must be an object")
+        raise _Refusal(refused, INVALID_PARAMS, "params.arguments must be an object")
     answer, failed = await tools.call(name, arguments or {})
     return {
         "content": [{"type": "text", "text": tools.dumps(answer)}],

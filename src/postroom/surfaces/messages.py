@@ -44,6 +44,10 @@ def error_response(error: GatewayError, headers: Mapping[str, str] | None = None
     return json_response(error.body(), STATUS[error.code], more)
 
 
+def empty_response(status: int) -> Response:
+    return Response(status_code=status, headers=_ALWAYS)
+
+
 def event_response(value: Any) -> Response:
     """One server-sent event, as MCP's streamable HTTP transport frames an answer."""
     body = b"event: message\r\ndata: " + orjson.dumps(value) + b"\r\n\r\n"
@@ -62,7 +66,7 @@ async def read_body(request: Request, limit: int) -> bytes:
                 break
         else:
             return bytes(body)
-    raise GatewayError(Code.TOO_LARGE, f"The request is larger than {limit:,} octets.", limit=limit)
+    raise GatewayError(Code.TOO_LARGE, f"The request is larger than the {limit:,} octets taken here.", limit=limit)
 
 
 def is_json(request: Request) -> bool:

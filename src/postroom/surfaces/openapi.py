@@ -37,7 +37,8 @@ def openapi(public_url: str) -> dict[str, Any]:
         schemas |= inner | {_answer_name(operation): answer}
         for route in operation.routes:
             method, _, path = route.partition(" ")
-            paths.setdefault(path, {})[method.lower()] = _item(operation, method, path)
+            name = operation.name if route == operation.routes[0] else f"{operation.name}_many"
+            paths.setdefault(path, {})[method.lower()] = _item(operation, name, method, path)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -52,32 +53,33 @@ def openapi(public_url: str) -> dict[str, Any]:
     }
 
 
-def _item(operation: Operation[Any, Any], method: str, path: str) -> dict[str, Any]:
+def _item(operation: Operation[Any, Any], name: str, method: str, path: str) -> dict[str, Any]:
     schema = argument_schema(operation.ask)
-    in_path = [name for name in schema["properties"] if f"{{{name}}}" in path]
-    rest = {name: value for name, value in schema["properties"].items() if name not in in_path}
+    in_path = [argument for argument in schema["properties"] if f"{{{argument}}}" in path]
+    left_out = {*in_path, "uids" if "uid" in in_path or "uids" not in schema["properties"] else "uid"}
+    rest = {argument: value for argument, value in schema["properties"].items() if argument not in left_out}
+    required = [argument for argument in rest if argument in schema.get("required", [])]
     by_query = method in ("GET", "DELETE")
-    parameters = [
-        {"name": name, "in": "path", "required": True, "schema": schema["properties"][name]} for name in in_path
-    ]
-    if by_query:
-        rest.pop("uids", None)
-        required = schema.get("required", [])
-        parameters += [
-            {"name": name, "in": "query", "required": name in required, "schema": value} for name, value in rest.items()
-        ]
     item: dict[str, Any] = {
-        "operationId": operation.name if by_query else f"{operation.name}_many",
+        "operationId": name,
         "summary": operation.title,
         "description": operation.description,
-        "parameters": parameters,
+        "parameters": [_parameter("path", argument, schema["properties"][argument], True) for argument in in_path],
         "responses": _responses(operation),
     }
-    if not by_query:
-        rest.pop("uid", None)
+    if by_query:
+        item["parameters"] += [
+            _parameter("query", argument, value, argument in required) for argument, value in rest.items()
+        ]
+    else:
         body = {"type": "object", "properties": rest, "additionalProperties": False}
+        body |= {"required": required} if required else {}
         item["requestBody"] = {"required": True, "content": {"application/json": {"schema": body}}}
     return item
+
+
+def _parameter(place: str, name: str, schema: dict[str, Any], required: bool) -> dict[str, Any]:
+    return {"name": name, "in": place, "required": required, "schema": schema}
 
 
 def _responses(operation: Operation[Any, Any]) -> dict[str, Any]:

@@ -58,10 +58,10 @@ class Routes:
 
 
 def path_steps(raw_path: bytes) -> tuple[str, ...]:
-    """Segments of a path, each decoded by itself: an escaped slash stays inside its segment."""
-    return tuple(unquote(step) for step in raw_path.decode("latin-1").strip("/").split("/"))
+    """Segments of a path, each decoded by itself, so that an escaped slash stays inside; empty ones count."""
+    return tuple(unquote(step) for step in raw_path.decode("latin-1").removeprefix("/").split("/"))
 
 
 def _route(text: str, operation: Operation[Any, Any]) -> Route:
     method, _, path = text.partition(" ")
-    return Route(method, tuple(path.strip("/").split("/")), operation)
+    return Route(method, path_steps(path.encode()), operation)

@@ -1,0 +1,1 @@
+"""Walks over the catalogue: what holds for every operation, those to come included."""

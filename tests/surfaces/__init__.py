@@ -1,0 +1,1 @@
+"""The surfaces as a function and as a wire."""
