@@ -27,6 +27,7 @@ from postroom.surfaces.application import Application
 from postroom.surfaces.authenticate import Authenticator
 from postroom.surfaces.documents import Documents
 from postroom.surfaces.guard import Guard
+from postroom.surfaces.http_connection import BoundedConnection
 
 _GRACE_SECONDS = 10
 """How long running requests may take to end after the process was asked to stop."""
@@ -115,7 +116,8 @@ class _Server(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 application,
-                http="httptools",
+                http=BoundedConnection,
+                proxy_headers=False,
                 lifespan="off",
                 log_config=None,
                 access_log=False,
@@ -142,6 +144,7 @@ def _application(config: Config, directory: Directory, database: Database, clock
         Corridor(directory, clock, log, config.limits.requests_per_minute),
         Documents(config.server.public_url),
         config.limits.request_max_bytes,
+        log,
     )
 
 

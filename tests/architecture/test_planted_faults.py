@@ -80,6 +80,10 @@ def fences(copy: Copy) -> subprocess.CompletedProcess[str]:
     return copy.run("python", "-m", "pytest", "tests/architecture/test_fences.py")
 
 
+def corridor(copy: Copy) -> subprocess.CompletedProcess[str]:
+    return copy.run("python", "-m", "pytest", "tests/operations/test_corridor.py")
+
+
 FUTURE = "from __future__ import annotations\n"
 
 FAULTS = {
@@ -159,6 +163,14 @@ FAULTS = {
         FUTURE,
         FUTURE + "import time\n",
         "test_a_fenced_module_is_imported_inside_its_fence_alone[time]",
+    ),
+    "HTTP walks past the corridor": (
+        corridor,
+        "surfaces/http_api.py",
+        "            answer = await self._corridor.perform(match.operation.name, arguments, caller, Surface.HTTP)",
+        "            call = Call(caller, Surface.HTTP, self._corridor._directory)\n"
+        "            answer = (await match.operation.run(call, match.operation.ask(**arguments))).json_ready()",
+        "FAILED tests/operations/test_corridor.py",
     ),
     "a task is started outside a group": (
         fences,

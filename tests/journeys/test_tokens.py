@@ -50,11 +50,10 @@ def test_a_token_works_from_its_creation_to_its_revocation(gateway: Gateway, con
 
 
 def test_a_token_that_has_run_out_is_nobody(gateway: Gateway, config_file: Path) -> None:
-    past = "2020-01-01T00:00:00Z"
+    past, config = "2020-01-01T00:00:00Z", ("--config", str(config_file))
     done = CliRunner().invoke(
         main,
-        ["token", "create", "old", "--scopes", "read", "--mailboxes", "work", "--expires", past, "--print"]
-        + ["--config", str(config_file)],
+        ["token", "create", "old", "--scopes", "read", "--mailboxes", "work", "--expires", past, "--print", *config],
     )
     assert done.exit_code != 0
 

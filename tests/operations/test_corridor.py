@@ -61,6 +61,7 @@ async def serving(
         corridor,
         Documents("http://localhost"),
         1_000_000,
+        Log(clock, log),
     )
     clients = [
         httpx2.AsyncClient(

@@ -15,7 +15,7 @@ class MailboxEntry(Answer):
     description: str
     imap: bool
     smtp: bool
-    address: str
+    address: str | None
     default_folder: str | None
     identities: list[str]
 
@@ -34,7 +34,7 @@ async def mailboxes(call: Call, ask: Ask) -> Mailboxes:
                 description=entry.settings.description,
                 imap=entry.settings.imap is not None,
                 smtp=entry.settings.smtp is not None,
-                address=entry.settings.own_address,
+                address=entry.settings.own_address or None,
                 default_folder=entry.settings.imap.default_folder if entry.settings.imap else None,
                 identities=[str(identity) for identity in entry.settings.identities],
             )

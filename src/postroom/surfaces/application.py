@@ -7,7 +7,8 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from postroom.base.caller import Caller
-from postroom.base.errors import Code, GatewayError, not_found
+from postroom.base.errors import Code, GatewayError, internal, not_found
+from postroom.base.logs import Log
 from postroom.operations.perform import Corridor
 from postroom.surfaces import mcp
 from postroom.surfaces.authenticate import Authenticator
@@ -34,13 +35,20 @@ class Application:
     """Stateless between requests: who asks is found out anew each time."""
 
     def __init__(
-        self, guard: Guard, authenticator: Authenticator, corridor: Corridor, documents: Documents, max_bytes: int
+        self,
+        guard: Guard,
+        authenticator: Authenticator,
+        corridor: Corridor,
+        documents: Documents,
+        max_bytes: int,
+        log: Log,
     ) -> None:
         self._guard = guard
         self._authenticator = authenticator
         self._corridor = corridor
         self._documents = documents
         self._max_bytes = max_bytes
+        self._log = log
         self._http_api = HttpApi(corridor, max_bytes)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -51,6 +59,11 @@ class Application:
             response = await self._answer(request)
         except ClientDisconnect:
             return
+        except GatewayError as error:
+            response = error_response(error)
+        except Exception as error:  # noqa: BLE001 - a fault of the skin itself still gets our shape, and the log a trace
+            self._log.error("request.failed", error)
+            response = error_response(internal())
         await response(scope, receive, send)
 
     async def _answer(self, request: Request) -> Response:
@@ -66,9 +79,11 @@ class Application:
 
     def _foreign(self, request: Request) -> Response | None:
         if not self._guard.host_allowed(request.headers.get("host")):
+            self._log.warning("request.refused", reason="host")
             error = GatewayError(Code.PERMISSION_DENIED, "This Host is not in server.allowed_hosts.")
             return json_response(error.body(), 421)
         if not self._guard.origin_allowed(request.headers.get("origin")):
+            self._log.warning("request.refused", reason="origin")
             error = GatewayError(Code.PERMISSION_DENIED, "This Origin is not in server.allowed_origins.")
             return json_response(error.body(), 403)
         return None

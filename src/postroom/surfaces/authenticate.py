@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterable
 from datetime import date
 
 from postroom.base.caller import Caller, Scope
 from postroom.base.clock import Clock
+from postroom.base.errors import Code, GatewayError
 from postroom.base.token import token_hash
 from postroom.config import TokenConfig
 from postroom.store import tokens
 from postroom.store.database import Database
 from postroom.store.tokens import TokenRecord
+from postroom.store.worker import StoreError
 
 _BEARER = re.compile(r"bearer +([\x21-\x7e]{8,512}) *\Z", re.IGNORECASE | re.ASCII)
 
@@ -28,7 +31,10 @@ class Authenticator:
         self._used: dict[str, date] = {}
 
     async def caller(self, authorization: str | None) -> Caller | None:
-        """The caller of an Authorization header, or None. A revoked or expired token is nobody from now on."""
+        """The caller of an Authorization header, or None. A revoked or expired token is nobody from now on.
+
+        Raises `unavailable` when the store cannot be read: that says nothing about the token.
+        """
         match = _BEARER.match(authorization or "")
         if not match:
             return None
@@ -36,18 +42,27 @@ class Authenticator:
         configured = self._configured.get(hashed)
         if configured is not None:
             return self._caller(configured.name, configured.scopes, configured.mailboxes)
-        record = await tokens.by_hash(self._database, hashed)
+        record = await self._issued(hashed)
         now = self._clock.now()
         if record is None or not record.live(now):
             return None
         await self._note_use(record, now.date())
         return self._caller(record.name, record.scopes, record.mailboxes)
 
+    async def _issued(self, hashed: str) -> TokenRecord | None:
+        try:
+            return await tokens.by_hash(self._database, hashed)
+        except StoreError as error:
+            message = "The gateway cannot look up tokens now. Try again; the operator must look at its state_dir."
+            raise GatewayError(Code.UNAVAILABLE, message) from error
+
     async def _note_use(self, record: TokenRecord, day: date) -> None:
         """Once a day: a write for each request would tell more than is wanted and cost a commit."""
         if self._used.get(record.id) != day:
             self._used[record.id] = day
-            await tokens.touch(self._database, record.id, day)
+            # Only a note: a full disk must not lock out whoever has a good token.
+            with contextlib.suppress(StoreError):
+                await tokens.touch(self._database, record.id, day)
 
     def _caller(self, name: str, scopes: Iterable[Scope], mailboxes: Iterable[str]) -> Caller:
         return Caller(token=name, scopes=frozenset(scopes), mailboxes=frozenset(mailboxes) & self._mailboxes)

@@ -1,0 +1,57 @@
+"""Before a token is shown, a request costs little: heads are bounded in size and time."""
+
+from __future__ import annotations
+
+import contextlib
+import resource
+import socket
+
+import pytest
+
+from postroom.surfaces import http_connection
+from tests.servers.gateway import Gateway
+
+HEAD = b"GET /health HTTP/1.1\r\nHost: localhost\r\n"
+
+
+def sent(gateway: Gateway, *chunks: bytes) -> bytes:
+    """All that comes back until the gateway closes."""
+    with socket.create_connection(("127.0.0.1", gateway.port), timeout=30) as client:
+        with contextlib.suppress(ConnectionError):
+            for chunk in chunks:
+                client.sendall(chunk)
+        answer = b""
+        with contextlib.suppress(ConnectionError):
+            while chunk := client.recv(65536):
+                answer += chunk
+    return answer
+
+
+def test_an_endless_header_is_refused_and_costs_no_memory(gateway: Gateway) -> None:
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    answer = sent(gateway, HEAD + b"X: ", *[b"x" * 65536] * 800)
+    assert answer == b"" or answer.startswith(b"HTTP/1.1 400 ")
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 30 * 1024
+    assert gateway.get("/health", None).status_code == 200
+
+
+def test_an_endless_address_is_refused(gateway: Gateway) -> None:
+    answer = sent(gateway, b"GET /", *[b"x" * 65536] * 100)
+    assert answer == b"" or answer.startswith(b"HTTP/1.1 400 ")
+
+
+def test_a_head_of_ordinary_size_is_served(gateway: Gateway) -> None:
+    answer = sent(gateway, HEAD + b"X: " + b"x" * 30_000 + b"\r\nConnection: close\r\n\r\n")
+    assert answer.startswith(b"HTTP/1.1 200 ")
+
+
+def test_requests_on_one_connection_are_each_measured_anew(gateway: Gateway) -> None:
+    one = HEAD + b"X: " + b"x" * 30_000 + b"\r\n\r\n"
+    answer = sent(gateway, *[one] * 5, HEAD + b"Connection: close\r\n\r\n")
+    assert answer.count(b"HTTP/1.1 200 ") == 6
+
+
+@pytest.mark.parametrize("begun", [b"", b"GET /health HTT", HEAD])
+def test_a_head_that_never_ends_is_given_up(gateway: Gateway, begun: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_connection, "HEAD_SECONDS", 0.2)
+    assert sent(gateway, begun) == b""
