@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 CORPUS = Path(__file__).parent / "corpus"
+SIBLINGS = Path(__file__).parent / "corpus-siblings"
+"""More of the same kinds, each of which once found a fault or shows a neighbouring one."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +53,10 @@ class Case:
         return list(query.get("steps", [query]))
 
 
-def all_cases(root: Path = CORPUS) -> list[Case]:
-    return [Case(path) for path in sorted(root.iterdir()) if (path / "expect.json").exists()]
+def all_cases(*roots: Path) -> list[Case]:
+    """The cases of these folders, or of both of ours."""
+    paths = (path for root in roots or (CORPUS, SIBLINGS) for path in sorted(root.iterdir()))
+    return [Case(path) for path in paths if (path / "expect.json").exists()]
 
 
 def _built(recipe: dict[str, Any]) -> bytes:

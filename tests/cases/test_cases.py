@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from tests.cases.case import CORPUS, Case, all_cases
 from tests.cases.judge import (
     command_faults,
@@ -41,17 +42,19 @@ def due(case: Case) -> bool:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "case" in metafunc.fixturenames:
-        cases = [case for case in all_cases(_folder(metafunc.config)) if due(case)]
+        cases = [case for case in all_cases(*_folders(metafunc.config)) if due(case)]
         metafunc.parametrize("case", cases, ids=[case.id for case in cases])
 
 
-def _folder(config: pytest.Config) -> Path:
-    return Path(config.getoption("--cases") or CORPUS)
+def _folders(config: pytest.Config) -> list[Path]:
+    """None for our own."""
+    given = config.getoption("--cases")
+    return [Path(given)] if given else []
 
 
 @pytest.fixture(scope="module")
 def corpus(dovecot: Dovecot, pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    cases = [case for case in all_cases(_folder(pytestconfig)) if due(case)]
+    cases = [case for case in all_cases(*_folders(pytestconfig)) if due(case)]
     with served(cases, dovecot, tmp_path_factory.mktemp("cases")) as running:
         yield running
 
@@ -136,7 +139,7 @@ def _answer_faults(operation: str, answer: dict[str, Any], expect: dict[str, Any
 
 
 def test_every_case_of_the_corpus_is_due_or_waits_for_an_operation() -> None:
-    cases = all_cases()
+    cases = all_cases(CORPUS)
     waiting = [case for case in cases if not due(case)]
     assert len(cases) == 201
     assert all(set(case.facts["operations"]) - OPERATIONS for case in waiting)

@@ -42,6 +42,10 @@ def addresses(value: bytes) -> list[str]:
         (b"joe@example.org (Joe)", [(None, "joe@example.org")]),
         (b"O. Neil Jr. <o@example.org>", [("O. Neil Jr.", "o@example.org")]),
         (b"[Team] Ana <ana@example.org>", [("[Team] Ana", "ana@example.org")]),
+        (b"Ana <<ana@example.org>>", [("Ana", "ana@example.org")]),
+        (b"Ana <mailto:ana@example.org>", [("Ana", "ana@example.org")]),
+        (b"'ana@example.org', Bo <'bo@example.net'>", [(None, "ana@example.org"), ("Bo", "bo@example.net")]),
+        (b"=?utf-8?Q?Lin, Ana K=C3=B6ln?= <ana@example.org>", [("Lin, Ana Köln", "ana@example.org")]),
         (b"Ana\r\n\t<ana@example.org>", [("Ana", "ana@example.org")]),
         ("用户 <用户@例子.example>".encode(), [("用户", "用户@例子.example")]),
     ],
@@ -128,6 +132,15 @@ def test_beside_a_broken_mark_an_angle_address_is_not_trusted(mark: int) -> None
     assert addresses(b"alice@example.org" + bytes([mark]) + b"<bob@example.com>") == []
 
 
+def test_double_brackets_that_do_not_pair_beside_an_address_name_nobody() -> None:
+    assert addresses(b"alice@example.org <<bob@example.com>") == []
+    assert addresses(b"alice@example.org <bob@example.com>>") == []
+
+
+def test_a_word_with_blanks_hides_no_recipient() -> None:
+    assert addresses(b"=?utf-8?q?a, victim@example.org, b?= <x@example.org>") == ["victim@example.org", "x@example.org"]
+
+
 def test_two_angle_addresses_name_nobody_unless_they_are_one() -> None:
     assert addresses(b"A <a@example.org> <b@example.org>") == []
     assert addresses(b"A <a@example.org> <a@example.org>") == ["a@example.org"]
@@ -158,8 +171,7 @@ def test_the_number_of_addresses_is_bounded() -> None:
 @given(st.lists(st.tuples(st.one_of(st.none(), NAMES), LOCALS, DOMAINS), max_size=8))
 def test_addresses_that_we_write_are_read_back(people: list[tuple[str | None, str, str]]) -> None:
     written = [
-        Address(" ".join(name.split()) or None if name else None, f"{local}@{domain}")
-        for name, local, domain in people
+        Address(" ".join(name.split()) or None if name else None, f"{local}@{domain}") for name, local, domain in people
     ]
     assert list(parse_addresses(", ".join(map(format_address, written)).encode())) == written
 
@@ -182,11 +194,7 @@ def test_any_octets_give_only_clean_addresses(value: bytes) -> None:
         )
 
 
-@given(
-    st.lists(
-        st.sampled_from([*'<>()[]":;,@.\\ ', "a@b.example", "x", '"q"', "=?utf-8?q?", "?="]), max_size=30
-    )
-)
+@given(st.lists(st.sampled_from([*'<>()[]":;,@.\\ ', "a@b.example", "x", '"q"', "=?utf-8?q?", "?="]), max_size=30))
 def test_any_order_of_marks_gives_only_addresses_that_were_written(pieces: list[str]) -> None:
     value = "".join(pieces)
     for address in parse_addresses(value.encode()):

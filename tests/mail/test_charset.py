@@ -1,10 +1,12 @@
 """Octets of any charset become text that every answer can carry."""
 
+import codecs
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from postroom.mail.charset import decode
+from postroom.mail.charset import decode, decode_unnamed
 
 JAPANESE = st.text(alphabet="あいうアイウ漢字日本語メール件名abc 123", max_size=40)
 
@@ -37,9 +39,7 @@ def test_a_label_means_what_mail_programs_mean_by_it(octets: bytes, label: str, 
     assert decode(octets, label) == text
 
 
-@pytest.mark.parametrize(
-    "label", ["rot13", "idna", "punycode", "hex", "base64", "zlib", "undefined", "unicode_escape"]
-)
+@pytest.mark.parametrize("label", ["rot13", "idna", "punycode", "hex", "base64", "zlib", "undefined", "unicode_escape"])
 def test_a_codec_that_is_no_charset_is_never_applied(label: str) -> None:
     assert decode(b"uryyb \\u0041 41 QQ==", label) == "uryyb \\u0041 41 QQ=="
 
@@ -99,3 +99,54 @@ def test_what_python_writes_as_japanese_is_read_back(text: str) -> None:
 def test_unicode_text_survives_its_own_encodings(text: str) -> None:
     for charset in ("utf-8", "utf-16", "utf-32", "utf-7", "gb18030"):
         assert decode(text.encode(charset), charset) == text
+
+
+@pytest.mark.parametrize("label", ["iso-8859-1", "utf-8", "us-ascii", None])
+def test_a_byte_order_mark_is_stronger_than_a_label(label: str | None) -> None:
+    assert decode(codecs.BOM_UTF8 + "Résumé".encode(), label) == "Résumé"
+    assert decode("Résumé".encode("utf-16"), label) == "Résumé"
+    assert decode(codecs.BOM_UTF16_BE + "Résumé".encode("utf-16-be"), label) == "Résumé"
+
+
+def test_a_byte_order_mark_before_what_is_no_utf_8_means_nothing() -> None:
+    assert decode(codecs.BOM_UTF8 + b"\xe9", "iso-8859-1") == "ï»¿é"
+
+
+@pytest.mark.parametrize("label", ["utf-16", "unicode", "utf-16le"])
+def test_text_without_zero_octets_is_not_utf_16_whatever_its_label(label: str) -> None:
+    assert decode(b"This was never UTF-16.", label) == "This was never UTF-16."
+
+
+def test_the_second_codec_of_a_charset_is_tried_before_anything_is_replaced() -> None:
+    assert decode("啫喱 嘅".encode("big5hkscs"), "big5") == "啫喱 嘅"
+
+
+@pytest.mark.parametrize("label", ["shift_jis", "utf-8", "iso-8859-1"])
+def test_escapes_of_japanese_mail_are_stronger_than_a_label(label: str) -> None:
+    assert decode("請求書の件".encode("iso-2022-jp"), label) == "請求書の件"
+
+
+def test_chinese_mail_of_seven_bits_is_read() -> None:
+    assert decode(b"\x1b$)A\x0eVPND\x0f ok", "iso-2022-cn") == "中文 ok"
+
+
+@pytest.mark.parametrize(
+    ("octets", "text"),
+    [
+        ("Grüße aus Köln é".encode()[:-1], "Grüße aus Köln \ufffd"),
+        ("Größe, Köln, Zürich".encode() + b"\xa0.", "Größe, Köln, Zürich\ufffd."),
+        (b"Caf\xe9", "Café"),
+        (b"\xc4rger mit \xc3\xa9 und \xfc", "Ärger mit Ã© und ü"),
+    ],
+)
+def test_utf_8_with_a_fault_in_it_is_still_utf_8(octets: bytes, text: str) -> None:
+    assert decode(octets, None) == text
+
+
+@pytest.mark.parametrize(
+    ("assumed", "text"),
+    [("koi8-r", "Смета"), ("utf-8", "óÍÅÔÁ"), ("utf-16", "óÍÅÔÁ"), ("nobody-knows", "óÍÅÔÁ"), (None, "óÍÅÔÁ")],
+)
+def test_a_charset_is_assumed_only_where_octets_say_nothing(assumed: str | None, text: str) -> None:
+    assert decode_unnamed("Смета".encode("koi8-r"), assumed) == text
+    assert decode_unnamed("Zoë".encode(), assumed) == "Zoë"

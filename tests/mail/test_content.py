@@ -51,16 +51,14 @@ def names(message: bytes) -> list[str | None]:
         (multipart("mixed", html("<p>Main</p>"), plain("Footer")), "Main\nFooter"),
         (multipart("mixed", plain("P"), html("<p>H</p>")), "P"),
         (
-            multipart(
-                "mixed", multipart("alternative", plain("P"), html("H"), boundary="i"), plain("Footer")
-            ),
+            multipart("mixed", multipart("alternative", plain("P"), html("H"), boundary="i"), plain("Footer")),
             "P\nFooter",
         ),
         (multipart("mixed", plain("P"), multipart("alternative", html("<p>H</p>"), boundary="i")), "P\nH"),
         (multipart("mixed", PDF), None),
         (multipart("mixed", plain("log", "Content-Disposition: attachment\n"), plain("Words.")), "Words."),
         (plain("log", "Content-Disposition: attachment\n"), None),
-        (b"Content-Type: nonsense\n\nWords.", None),
+        (b"Content-Type: nonsense\n\nWords.", "Words."),
         (b"Content-Type: text\n\nWords.", "Words."),
         (b"Content-Type: multipart/mixed\n\nWords.", "Words."),
         (plain("a \nb").replace(b"utf-8", b"utf-8; format=Flowed"), "a b"),
@@ -104,9 +102,7 @@ def test_everything_else_is_a_file_with_a_name(part: bytes, name: str) -> None:
 
 
 def test_a_first_text_with_a_name_is_the_body_all_the_same() -> None:
-    content = read(
-        multipart("mixed", plain("Words.", "Content-Disposition: inline; filename=body.txt\n"), PDF)
-    )
+    content = read(multipart("mixed", plain("Words.", "Content-Disposition: inline; filename=body.txt\n"), PDF))
     assert (content.text, [part.filename for part in content.attachments]) == ("Words.", ["m.pdf"])
 
 
@@ -259,3 +255,31 @@ def test_any_message_has_clean_content(pieces: list[bytes], cut: bool, end: byte
     assert "\\u0000" not in json.dumps(texts)
     json.dumps(texts, ensure_ascii=False).encode("utf-8")
     assert all(part.filename or part.is_body for part in content.parts)
+
+
+def test_an_empty_text_does_not_stand_for_a_full_page() -> None:
+    assert read(multipart("alternative", plain(" \r\n\xa0"), html("<p>Words.</p>"))).text == "Words."
+    assert read(multipart("mixed", plain(""), html("<p>Words.</p>"))).text == "Words."
+
+
+@pytest.mark.parametrize(
+    ("type_", "page", "text"),
+    [
+        (b"text/html; charset=us-ascii", '<meta charset="koi8-r">Смета'.encode("koi8-r"), "Смета"),
+        (b"text/html; charset=nobody-knows", "<meta charset=koi8-r>Смета".encode("koi8-r"), "Смета"),
+        (b"text/html; charset=us-ascii", "<meta charset=koi8-r>Смета".encode(), "Смета"),
+        (b"text/html; charset=utf-8", "<meta charset=koi8-r>Смета".encode(), "Смета"),
+        (b"text/html", "<meta charset=utf-16>Grüße".encode(), "Grüße"),
+    ],
+)
+def test_a_page_names_its_charset_where_its_type_says_nothing_of_eight_bits(
+    type_: bytes, page: bytes, text: str
+) -> None:
+    assert read(b"Content-Type: " + type_ + b"\n\n" + page).text == text
+
+
+def test_text_of_an_unknown_kind_is_read_where_there_is_no_other() -> None:
+    assert read(b"Content-Type: text/x-markdown\n\n# Words").text == "# Words"
+    assert read(b"Content-Type: text/csv\n\na,b").text is None
+    amp = b"Content-Type: text/x-amp-html\n\n<amp>"
+    assert read(multipart("alternative", amp, html("<p>Words.</p>"))).text == "Words."

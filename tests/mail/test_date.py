@@ -33,6 +33,7 @@ def read(text: str) -> str | None:
         "Tuesday, 03 March 2026 09:15:00 +01:00",
         "Mardi, 03 Mar 2026 09:15:00 +0100",
         "Tue, 03 Mar 2026 09:15:00 GMT+0100",
+        'Tue, 03 Mar 2026 09:15:00 "+0100"',
         "Tue, 03 Mar 2026 09:15:00 UTC+1",
         "Tue, 03 Mar 2026 03:15:00 EST",
         "Tue, 03 Mar 2026 01:15:00 pdt",

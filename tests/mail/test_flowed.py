@@ -34,9 +34,7 @@ def test_delsp_takes_the_blank_away() -> None:
 
 
 @given(st.lists(WORDS, min_size=1, max_size=5), st.booleans(), st.integers(0, 3))
-def test_paragraphs_that_were_wrapped_are_whole_again(
-    paragraphs: list[list[str]], delsp: bool, depth: int
-) -> None:
+def test_paragraphs_that_were_wrapped_are_whole_again(paragraphs: list[list[str]], delsp: bool, depth: int) -> None:
     quote = ">" * depth + " " if depth else ""
     wrapped = [
         (" " * (1 + delsp) + "\n").join(textwrap.wrap(" ".join(words), 20)).replace("\n", f"\n{quote}")

@@ -29,6 +29,13 @@ def test_a_head_is_read_whole() -> None:
     assert head.references == ("<p@example.org>", "<r@example.org>")
 
 
+def test_raw_words_are_in_the_charset_of_the_body() -> None:
+    fields = 'From: "张伟" <zw@example.org>\nSubject: 测试\n'.encode("gbk")
+    head = parse_head(fields + b"Content-Type: text/plain; charset=gb2312\n")
+    assert (head.subject, head.from_) == ("测试", (Address("张伟", "zw@example.org"),))
+    assert parse_head(fields).subject == "²âÊÔ"
+
+
 def test_what_is_missing_is_none_or_empty() -> None:
     head = parse_head(b"")
     assert (head.subject, head.date, head.message_id, head.in_reply_to) == (None, None, None, None)

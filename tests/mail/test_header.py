@@ -1,13 +1,14 @@
 """Header blocks are cut into fields, and words are decoded, as damaged as they come."""
 
 import re
+import time
 from email.header import Header
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from postroom.mail.header import MAX_FIELDS, clean_text, decode_words, one_line, parse_fields, split
+from postroom.mail.header import MAX_FIELDS, clean_text, decode_words, one_line, parse_fields, split, with_line_feeds
 from postroom.mail.model import Field
 
 NAMES = st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "Zs")), min_size=1, max_size=60)
@@ -26,6 +27,15 @@ def values(block: bytes) -> list[tuple[str, bytes]]:
         (b"A: 1\r\nB: 2\n\r\nbody", b"A: 1\r\nB: 2\n", b"body"),
         (b"A: 1\r\n", b"A: 1\r\n", b""),
         (b"\r\nbody", b"", b"body"),
+        (b"A: 1\r\r\nB: 2\r\r\n\r\r\nbody", b"A: 1\r\r\nB: 2\r\r\n", b"body"),
+        (b"A: 1\rB: 2\r\rbody\r", b"A: 1\nB: 2\n", b"body\n"),
+        (b"A: 1\nbody\n\nmore", b"A: 1\nbody\n", b"body\n\nmore"),
+        (b"A: 1\n \nbody at once\n", b"A: 1\n \nbody at once\n", b"body at once\n"),
+        (b"body\n\nmore", b"body\n", b"body\n\nmore"),
+        (b"A: 1\nno field\nSubject: 2\n\nbody", b"A: 1\nno field\nSubject: 2\n", b"body"),
+        (b"A: 1\nno field\nSubject: 2\nbody", b"A: 1\nno field\nSubject: 2\nbody", b"body"),
+        (b"A: 1\n--b\nSubject: 2\n\nbody", b"A: 1\n--b\nSubject: 2\n", b"--b\nSubject: 2\n\nbody"),
+        (b"A: 1\n\xc3\xa9: 2\n: 3\n\nbody", b"A: 1\n\xc3\xa9: 2\n: 3\n", b"body"),
         (b"\n", b"", b""),
         (b"", b"", b""),
         (b"From ana Tue Mar  3\nA: 1\n\nbody", b"A: 1\n", b"body"),
@@ -34,7 +44,9 @@ def values(block: bytes) -> list[tuple[str, bytes]]:
         (b"From : ana@example.org\n\nbody", b"From : ana@example.org\n", b"body"),
     ],
 )
-def test_the_first_empty_line_parts_header_and_body(message: bytes, block: bytes, body: bytes) -> None:
+def test_the_first_empty_line_or_what_can_be_no_field_parts_header_and_body(
+    message: bytes, block: bytes, body: bytes
+) -> None:
     assert split(message) == (block, body)
 
 
@@ -68,7 +80,12 @@ def test_the_number_of_fields_is_bounded() -> None:
         (b"=?utf-8?q?why?not?=", "why?not"),
         (b"=?utf-8?q?never ends", "=?utf-8?q?never ends"),
         (b"=?utf-8?q?lost =?utf-8?q?found?=", "=?utf-8?q?lost found"),
+        (b"=?utf-8?q?lost =?utf-8?q?=C3=A9?=", "=?utf-8?q?lost é"),
         (b"=?utf-8?x?what?=", "=?utf-8?x?what?="),
+        (b"=?UTF-8?B?0J7RgtGH0Q==?= =?utf8?B?kdGC?=", "Отчёт"),
+        (b"=?gbk?B?u+HS6bw=?= =?gb18030?B?zdKq?=", "会议纪要"),
+        (b"=?utf-8?B?0J7RgtGH0?= =?utf-8?B?ZHRgg==?=", "Отчёт"),
+        (b"=?utf-8?B?w6k?= =?utf-8?B?w6k?=", "éé"),
         (b"=?utf-7?Q?+AOk?= =?utf-7?Q?abc?=", "éabc"),
         (b"=?iso-2022-jp?B?GyRCNw==?= =?iso-2022-jp?B?bhsoQg==?=", "月"),
         (b"Caf\xc3\xa9", "Café"),
@@ -94,11 +111,7 @@ def test_any_value_becomes_one_clean_line(value: bytes) -> None:
     assert text == text.strip()
 
 
-@given(
-    st.lists(
-        st.sampled_from([b"=?utf-8?q?", b"=?gb2312?B?", b"?=", b"=", b"?", b" ", b"=41", b"w6k=", b"\xff"])
-    )
-)
+@given(st.lists(st.sampled_from([b"=?utf-8?q?", b"=?gb2312?B?", b"?=", b"=", b"?", b" ", b"=41", b"w6k=", b"\xff"])))
 def test_broken_words_never_raise(pieces: list[bytes]) -> None:
     one_line(decode_words(b"".join(pieces))).encode("utf-8")
 
@@ -113,7 +126,9 @@ def test_well_formed_fields_are_all_found(pairs: list[tuple[str, bytes]]) -> Non
 @given(st.binary(max_size=300))
 def test_any_octets_are_split_and_parsed(message: bytes) -> None:
     block, body = split(message)
-    assert len(block) + len(body) <= len(message)
+    # A body that no empty line parts from the header begins inside the block.
+    assert block in with_line_feeds(message)
+    assert with_line_feeds(message).endswith(body)
     assert all("\n" not in field.name and b"\n" not in field.value for field in parse_fields(block))
 
 
@@ -135,4 +150,12 @@ def test_a_one_line_value_has_no_controls_and_no_second_line(text: str, line: st
 
 
 def test_a_body_keeps_tabs_and_lines_and_no_other_control() -> None:
+    assert clean_text("a\r\r\nb\r\nc") == "a\nb\nc"
     assert clean_text("a\r\nb\rc\n\td\x00\x1b[8m\x07\x7f\x85\ud800e\u2028") == "a\nb\nc\n\td[8me\u2028"
+
+
+def test_a_long_header_of_strange_lines_is_parted_in_linear_time() -> None:
+    for line in (b"no field\n", b"From: a\nno field\n", b"--", b"\n--b", b"\r"):
+        started = time.process_time()
+        split(line * (500_000 // len(line)))
+        assert time.process_time() - started < 1

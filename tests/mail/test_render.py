@@ -34,9 +34,7 @@ def test_html_in_words(html: str, words: str) -> None:
 
 @given(
     st.lists(
-        st.sampled_from(
-            ["<p>", "</p>", "<b>", "<td>", "<li>", "<br>", "<pre>", "a", " ", "\n", "&amp;", "<!--", "-->"]
-        )
+        st.sampled_from(["<p>", "</p>", "<b>", "<td>", "<li>", "<br>", "<pre>", "a", " ", "\n", "&amp;", "<!--", "-->"])
     )
 )
 def test_any_tags_give_words_without_marks(tags: list[str]) -> None:

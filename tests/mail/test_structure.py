@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from postroom.mail.header import with_line_feeds
 from postroom.mail.model import Entity
 from postroom.mail.structure import MAX_DEPTH, MAX_PARTS, split_message
 
@@ -124,9 +125,7 @@ def test_fields_that_contradict_each_other_are_ambiguous(fields: bytes) -> None:
 
 
 def test_of_two_content_types_the_first_counts() -> None:
-    root = split_message(
-        b"Content-Type: multipart/mixed; boundary=b\nContent-Type: text/plain\n\n--b\n\nx\n--b--"
-    )
+    root = split_message(b"Content-Type: multipart/mixed; boundary=b\nContent-Type: text/plain\n\n--b\n\nx\n--b--")
     assert outline(root) == [("1", b"x")]
 
 
@@ -160,9 +159,7 @@ def test_a_beginning_without_any_part_says_that_it_is_cut() -> None:
 
 
 def nested(depth: int) -> bytes:
-    opened = b"".join(
-        b"Content-Type: multipart/mixed; boundary=x%dx\r\n\r\n--x%dx\r\n" % (n, n) for n in range(depth)
-    )
+    opened = b"".join(b"Content-Type: multipart/mixed; boundary=x%dx\r\n\r\n--x%dx\r\n" % (n, n) for n in range(depth))
     closed = b"".join(b"--x%dx--\r\n" % number for number in reversed(range(depth)))
     return opened + b"\r\nBottom.\r\n" + closed
 
@@ -206,17 +203,9 @@ BODIES = st.binary(max_size=40).map(lambda octets: octets.replace(b"\r", b"").re
 )
 def test_parts_that_were_put_together_come_apart_unchanged(bodies: list[bytes], deep: bool) -> None:
     boundary = b"=_unlikely_7319"
-    parts = b"".join(
-        b"--" + boundary + b"\r\nContent-Type: text/plain\r\n\r\n" + body + b"\r\n" for body in bodies
-    )
+    parts = b"".join(b"--" + boundary + b"\r\nContent-Type: text/plain\r\n\r\n" + body + b"\r\n" for body in bodies)
     message = (
-        b'Content-Type: multipart/mixed; boundary="'
-        + boundary
-        + b'"\r\n\r\n'
-        + parts
-        + b"--"
-        + boundary
-        + b"--\r\n"
+        b'Content-Type: multipart/mixed; boundary="' + boundary + b'"\r\n\r\n' + parts + b"--" + boundary + b"--\r\n"
     )
     if deep:
         message = MIXED + b"--b\r\n" + message + b"--b--\r\n"
@@ -241,9 +230,7 @@ def built(texts: list[str], kind: str) -> EmailMessage:
 def test_a_message_that_python_builds_has_the_leaves_python_put_in(texts: list[str], kind: str) -> None:
     message = built(texts, kind)
     expected = [str(part.get_payload()).encode().replace(b"\r\n", b"\n") for part in message.iter_parts()]
-    found = [
-        (leaf.octets or b"").replace(b"\r\n", b"\n") for leaf in leaves(split_message(message.as_bytes()))
-    ]
+    found = [(leaf.octets or b"").replace(b"\r\n", b"\n") for leaf in leaves(split_message(message.as_bytes()))]
     assert [octets.rstrip(b"\n") for octets in found] == [octets.rstrip(b"\n") for octets in expected]
 
 
@@ -269,4 +256,26 @@ def test_any_lines_are_split_without_losing_the_octets_of_a_leaf(lines: list[byt
 @given(st.binary(max_size=200))
 def test_any_octets_are_split(message: bytes) -> None:
     root = split_message(message)
+    message = with_line_feeds(message)
     assert all(leaf.octets is None or leaf.octets in message for leaf in leaves(root))
+
+
+@pytest.mark.parametrize(
+    ("part", "octets"),
+    [
+        (b"Content-Type: text/plain\r\nWords at once.", b"Words at once."),
+        (b"Content-Type: text/plain\r\nWords.\r\n\r\nMore.", b"Words.\r\n\r\nMore."),
+        (b"Words at once.", b"Words at once."),
+        (b"Content-Type: multipart/mixed; boundary=i\r\n--i\r\n\r\nWords.\r\n--i--", b"Words."),
+    ],
+)
+def test_a_part_without_an_empty_line_loses_no_words(part: bytes, octets: bytes) -> None:
+    root = split_message(MIXED + b"--b\r\n" + part + b"\r\n--b--\r\n")
+    assert [leaf.octets for leaf in leaves(root)] == [octets]
+
+
+@pytest.mark.parametrize("line_end", [b"\r\r\n", b"\r", b"\n"])
+def test_parts_are_found_between_any_line_ends(line_end: bytes) -> None:
+    message = MIXED + b"--b\r\n\r\nOne\r\n--b\r\n\r\nTwo\r\n--b--\r\n"
+    found = leaves(split_message(message.replace(b"\r\n", line_end)))
+    assert [(leaf.octets or b"").strip() for leaf in found] == [b"One", b"Two"]

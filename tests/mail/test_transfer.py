@@ -88,6 +88,7 @@ def test_an_encoding_nobody_knows_changes_nothing(encoding: str, octets: bytes) 
         (b" Base64 ", "base64"),
         (b'"quoted-printable"', "quoted-printable"),
         (b"8bit; x", "8bit"),
+        (b"(as usual) base64 (really)", "base64"),
     ],
 )
 def test_the_name_of_an_encoding_is_trimmed(value: bytes | None, name: str) -> None:

@@ -14,6 +14,7 @@ MAX_ADDRESSES = 10_000
 MAX_VALUE = 1 << 20
 """Octets of one field that are looked at."""
 _MAX_TOKENS = 2_000
+_FEWEST_TOKENS = 3
 _MAX_ALL_TOKENS = 20 * MAX_ADDRESSES
 _SEPARATORS = frozenset((",", ";", ":"))
 _OUTSIDE, _BEGUN, _ROUTE, _INSIDE = "outside", "begun", "route", "inside"
@@ -22,14 +23,15 @@ _ATOM = re.compile(r'[^\s()<>@,;:\\".\[\]]+')
 _ATOMS_AND_DOTS = re.compile(r'[^\s()<>@,;:\\"\[\]]+')
 
 
-def parse_addresses(value: bytes) -> tuple[Address, ...]:
+def parse_addresses(value: bytes, assumed: str | None = None) -> tuple[Address, ...]:
     """The mailboxes of an address field in order, members of groups included; at most `MAX_ADDRESSES`.
 
     Structure is read first, words are decoded last, so nothing inside a name can become an address. A mailbox
-    that can be read in two ways names nobody and is left out; so are those without a domain, and `<>`.
+    that can be read in two ways names nobody and is left out; so are those without a domain, and `<>`. Names
+    that are neither encoded nor UTF-8 are in the charset `assumed`.
     """
     stream = islice(tokens(value[:MAX_VALUE]), _MAX_ALL_TOKENS)
-    found = (_mailbox(mailbox) for mailbox in _mailboxes(stream))
+    found = (_mailbox(mailbox, assumed) for mailbox in _mailboxes(stream))
     return tuple(islice((address for address in found if address), MAX_ADDRESSES))
 
 
@@ -73,30 +75,39 @@ def _angle_after(kind: str, angle: str) -> str:
     return _INSIDE if kind == ":" else angle
 
 
-def _mailbox(mailbox: list[Token]) -> Address | None:
+def _mailbox(mailbox: list[Token], assumed: str | None) -> Address | None:
+    if len(mailbox) < _FEWEST_TOKENS:
+        return None
     kinds = [token.kind for token in mailbox]
     if "<" in kinds:
-        return _angle_mailbox(mailbox, kinds)
+        return _angle_mailbox(mailbox, kinds, assumed)
     address = _addr_spec(mailbox)
     return None if address is None else Address(None, address)
 
 
-def _angle_mailbox(mailbox: list[Token], kinds: list[str]) -> Address | None:
+def _angle_mailbox(mailbox: list[Token], kinds: list[str], assumed: str | None) -> Address | None:
     """[display-name] "<" [route] addr-spec ">"; beside brackets that are not right no other address may stand."""
     start = kinds.index("<")
     end = kinds.index(">", start) if ">" in kinds[start:] else len(kinds)
-    name, inner, rest = mailbox[:start], mailbox[start + 1 : end], mailbox[end + 1 :]
-    sound = end < len(kinds) and not rest and BROKEN not in kinds and ">" not in kinds[:start]
+    inside, behind = start + _run_length(kinds[start:]), end + _run_length(kinds[end:])
+    name, inner, rest = mailbox[:start], mailbox[inside:end], mailbox[behind:]
+    paired = inside - start == behind - end
+    sound = paired and not rest and BROKEN not in kinds and ">" not in kinds[:start]
     address = _addr_spec(_without_route(inner))
     if address is None or not (sound or _only_names(name, rest, address)):
         return None
-    return Address(_phrase(name), address)
+    return Address(_phrase(name, assumed), address)
+
+
+def _run_length(kinds: list[str]) -> int:
+    """How often the first kind stands in a row: some programs write `<<local@domain>>`."""
+    return next((i for i, kind in enumerate(kinds) if kind != kinds[0]), len(kinds))
 
 
 def _only_names(name: list[Token], rest: list[Token], address: str) -> bool:
     """Nothing around a damaged angle address looks like another address."""
     if "<" in (token.kind for token in rest):
-        again = _mailbox([token for token in rest if token.kind != BROKEN])
+        again = _mailbox([token for token in rest if token.kind != BROKEN], None)
         return again is not None and again.address == address and not _names_address(name)
     return not _names_address(name) and not _names_address(rest)
 
@@ -106,14 +117,21 @@ def _names_address(phrase: list[Token]) -> bool:
 
 
 def _without_route(inner: list[Token]) -> list[Token]:
+    """Without a source route (RFC 5322 4.4), or the scheme of a mailto URL that was pasted in."""
     kinds = [token.kind for token in inner]
+    if kinds[:2] == [WORD, ":"] and inner[0].octets.lower() == b"mailto":
+        return inner[2:]
     if kinds[:1] not in (["@"], [","]):
         return inner
     return inner[kinds.index(":") + 1 :] if ":" in kinds else []
 
 
 def _addr_spec(mailbox: list[Token]) -> str | None:
-    """`local@domain` of exactly that (RFC 5322 3.4.1), canonical: quotes only where they are needed."""
+    """`local@domain` of exactly that (RFC 5322 3.4.1), canonical: quotes only where they are needed.
+
+    Outlook's single quotes around all of it are none of it: no domain ends with one.
+    """
+    mailbox = _without_single_quotes(mailbox)
     kinds = [token.kind for token in mailbox]
     if "@" not in kinds:
         return None
@@ -123,6 +141,13 @@ def _addr_spec(mailbox: list[Token]) -> str | None:
         return None
     address = f"{local}@{domain}"
     return address if address.isprintable() else None
+
+
+def _without_single_quotes(mailbox: list[Token]) -> list[Token]:
+    if len(mailbox) < 3 or not (mailbox[0].octets.startswith(b"'") and mailbox[-1].octets.endswith(b"'")):
+        return mailbox
+    first, *inner, last = mailbox
+    return [first._replace(octets=first.octets[1:]), *inner, last._replace(octets=last.octets[:-1])]
 
 
 def _local_part(part: list[Token]) -> str | None:
@@ -159,7 +184,7 @@ def _utf8(octets: bytes) -> str | None:
         return None
 
 
-def _phrase(part: list[Token]) -> str | None:
+def _phrase(part: list[Token], assumed: str | None) -> str | None:
     """A display name: its words as they stand, decoded for display, None when nothing is left."""
     raw = b"".join((b" " if token.spaced else b"") + token.octets for token in part)
-    return one_line(decode_words(raw.strip())) or None
+    return one_line(decode_words(raw.strip(), assumed)) or None

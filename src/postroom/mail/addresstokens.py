@@ -10,7 +10,8 @@ WORD, QUOTED, BROKEN = "word", "quoted", "broken"
 
 _TOKEN = re.compile(
     rb"""(?P<blank>[ \t\r\n]+)
-    |(?P<word>=\?[^?\s"<>]{1,75}\?[bBqQ]\?[^?\s"<>]*\?=|[^ \t\r\n()<>@,;:\\".\[\]]+|\[[^\[\]\\\s]*\])
+    |(?P<word>=\?[^?\s"<>]{1,75}\?(?:[bBqQ]\?[^?\s"<>]*|[qQ]\?[^?"<>@]{0,998})\?=
+        |[^ \t\r\n()<>@,;:\\".\[\]]+|\[[^\[\]\\\s]*\])
     |(?P<mark>[<>@,;:.])
     |(?P<other>["()\\\[\]])""",
     re.VERBOSE,
@@ -18,6 +19,7 @@ _TOKEN = re.compile(
 _QUOTED = re.compile(rb'"((?:[^"\\]++|\\[\x00-\xff])*+)"')
 _ESCAPED = re.compile(rb"\\([\x00-\xff])")
 _COMMENT_MARK = re.compile(rb"\\[\x00-\xff]|[()]")
+_DEPTH = {b"(": 1, b")": -1}
 _MARKS = {octet: chr(octet) for octet in b"<>@,;:."}
 
 
@@ -56,7 +58,7 @@ def _comment_end(value: bytes, start: int, closing: set[int]) -> int:
         return start
     depth = 0
     for mark in _COMMENT_MARK.finditer(value, start):
-        depth += {b"(": 1, b")": -1}.get(mark[0], 0)
+        depth += _DEPTH.get(mark[0], 0)
         if depth == 0:
             return mark.end()
     closing.discard(0x28)

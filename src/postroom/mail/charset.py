@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from functools import lru_cache
 
 from postroom.mail.iso2022 import decode_euc_jp, decode_iso_2022
@@ -23,7 +24,7 @@ _ROWS: tuple[tuple[tuple[str, ...], str], ...] = (
         "usascii ascii ansix341968 ansix341986 iso646us us iso646irv1991 isoir6 ibm367 cp367",
     ),
     (("cp1252",), "iso88591 iso885911987 latin1 l1 isoir100 ibm819 cp819 csisolatin1 88591 isolatin1"),
-    (("cp1252",), "windows1252 cp1252 xcp1252 win1252 ansi1252 ansi msansi western"),
+    (("cp1252",), "windows1252 cp1252 xcp1252 win1252 ansi1252 ansi msansi western 1252"),
     (("iso8859-2",), "iso88592 iso885921987 latin2 l2 isoir101 csisolatin2 88592"),
     (("iso8859-3",), "iso88593 iso885931988 latin3 l3 isoir109 csisolatin3"),
     (("iso8859-4",), "iso88594 iso885941988 latin4 l4 isoir110 csisolatin4"),
@@ -46,8 +47,8 @@ _ROWS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("iso8859-14",), "iso885914 iso8859141998 latin8 l8"),
     (("iso8859-15",), "iso885915 iso8859151998 latin9 l9 latin0 csisolatin9 885915"),
     (("iso8859-16",), "iso885916 iso8859162001 latin10 l10"),
-    (("cp1250",), "windows1250 cp1250 xcp1250 win1250"),
-    (("cp1251",), "windows1251 cp1251 xcp1251 win1251"),
+    (("cp1250",), "windows1250 cp1250 xcp1250 win1250 1250"),
+    (("cp1251",), "windows1251 cp1251 xcp1251 win1251 1251"),
     (("cp1253",), "windows1253 cp1253 xcp1253 win1253"),
     (("cp1255",), "windows1255 cp1255 xcp1255 win1255"),
     (("cp1256",), "windows1256 cp1256 xcp1256 win1256"),
@@ -84,23 +85,34 @@ _ROWS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("mac-latin2",), "xmacce macce maccentraleurope maclatin2 xmaccentraleurroman"),
     (("mac-turkish",), "xmacturkish macturkish"),
     (("mac-iceland",), "xmacicelandic maciceland"),
+    (("mac-romanian",), "xmacromanian macromanian"),
+    (("mac-croatian",), "xmaccroatian maccroatian"),
+    (("mac-arabic",), "xmacarabic macarabic"),
+    (("mac-farsi",), "xmacfarsi macfarsi"),
     (("hp-roman8",), "hproman8 roman8 r8 cshproman8"),
     (("gb18030",), "gb18030 gb2312 gbk xgbk gb gb231280 csgb2312 csgb231280 csiso58gb231280 isoir58 chinese"),
+    (("gb18030",), "xmacchinesesimp"),
     (("gb18030",), "gb23121980 euccn xeuccn cngb cp936 ms936 windows936 936 csgbk gb180302000 gb180302005"),
     (("hz",), "hzgb2312 hz"),
     (("cp950", "big5hkscs"), "big5 xxbig5 cnbig5 big5eten csbig5 cp950 ms950 windows950 950 xbig5 big5tw"),
     (("big5hkscs", "cp950"), "big5hkscs big5hk xbig5hkscs"),
     (("cp932", "shift_jis_2004"), "shiftjis sjis xsjis mskanji csshiftjis cp932 ms932 windows932 windows31j"),
-    (("cp932", "shift_jis_2004"), "xmscp932 cswindows31j xshiftjis shiftjisms 932 ibm943 cp943"),
+    (("cp932", "shift_jis_2004"), "xmscp932 cswindows31j xshiftjis shiftjisms 932 ibm943 cp943 xmacjapanese"),
     (("shift_jis_2004", "cp932"), "shiftjis2004 shiftjisx0213 sjis2004"),
     (
         ("cp949",),
         "ksc56011987 ksc56011989 ksc5601 kscs5601 euckr cseuckr ksc56011992 korean isoir149 ksx1001",
     ),
-    (("cp949",), "cp949 ms949 windows949 949 uhc xwindows949 xuhc csksc56011987 ks ksc5636 xeuckr"),
+    (
+        ("cp949",),
+        "cp949 ms949 windows949 949 uhc xwindows949 xuhc csksc56011987 ks ksc5636 xeuckr xmackorean",
+    ),
     (("johab",), "johab cp1361 ms1361"),
     ((), "iso2022jp csiso2022jp iso2022jp1 iso2022jp3 iso2022jp2004 iso2022jpms cp50220 cp50221 cp50222"),
-    ((), "iso2022jpext xiso2022jp jis jis7 iso2022jp1993 iso2022jp2 csiso2022jp2 iso2022kr csiso2022kr"),
+    (
+        (),
+        "iso2022jpext xiso2022jp jis jis7 iso2022jp1993 iso2022jp2 csiso2022jp2 iso2022kr csiso2022kr iso2022cn",
+    ),
     (
         (),
         "eucjp xeucjp eucjpms eucjpwin cseucpkdfmtjapanese cseucjpkdfmtjapanese cp51932 ujis eucjis2004 eucjpx0213",
@@ -109,12 +121,19 @@ _ROWS: tuple[tuple[tuple[str, ...], str], ...] = (
 _CODECS = {label: codecs for codecs, labels in _ROWS for label in labels.split()}
 _ISO_2022 = frozenset(" ".join(labels for codecs, labels in _ROWS[-3:-1]).split())
 _EUC_JP = frozenset(_ROWS[-1][1].split())
-_UTF_16 = frozenset(label for label, codecs in _CODECS.items() if codecs == ("utf-16",))
-_SELF_CONTAINED = _UTF_16 | {
-    label for label, codecs in _CODECS.items() if codecs in (("utf-32",), ("utf-7",), ("hz",))
-}
+_SELF_CONTAINED = frozenset(
+    label for label, codecs in _CODECS.items() if codecs in (("utf-16",), ("utf-32",), ("utf-7",), ("hz",))
+)
 _FALLBACK = ("utf-8", "cp1252")
+_MARKS = (BOM_UTF8, BOM_UTF16_LE, BOM_UTF16_BE)
+_WIDE = frozenset(label for label, codecs in _CODECS.items() if codecs and codecs[0].startswith("utf-32"))
+_NOT_LIKE_ASCII = (
+    _SELF_CONTAINED | _WIDE | {label for label, codecs in _CODECS.items() if codecs and codecs[0].startswith("utf-16")}
+)
+_NOT_SO_SHORT = 16
+"""Octets from which zero octets are missed in what claims to be UTF-16."""
 _JAPANESE_ESCAPE = re.compile(rb"\x1b(?:\$[@B]|\([IJ])")
+_NOT_ASCII_RUN = re.compile("[\x80-\ufffc\U00010000-\U0010ffff]+")
 _NEVER = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -125,6 +144,20 @@ def decode(octets: bytes, label: str | None) -> str:
     meaning become U+FFFD. The text never holds a surrogate or U+0000; nothing is ever raised.
     """
     text = octets.decode("ascii") if label is None and _is_plain(octets) else _decoded(octets, _normal(label))
+    return _harmless_text(text)
+
+
+def decode_unnamed(octets: bytes, assumed: str | None) -> str:
+    """Text of octets that say nothing of themselves: UTF-8, else `assumed`, else windows-1252.
+
+    `assumed` is heard only if its text can stand in a header, which UTF-16 and its kind cannot.
+    """
+    codecs = _CODECS.get(_normal(assumed) or "", _FALLBACK)
+    unheard = codecs[:1] == ("utf-8",) or _normal(assumed) in _NOT_LIKE_ASCII
+    return decode(octets, None if unheard or _guessed_utf8(octets) is not None else assumed)
+
+
+def _harmless_text(text: str) -> str:
     if text.startswith("\ufeff"):
         text = text[1:]
     return _NEVER.sub(_harmless, text) if _NEVER.search(text) else text
@@ -134,9 +167,28 @@ def _is_plain(octets: bytes) -> bool:
     return octets.isascii() and b"\x1b" not in octets and b"\x00" not in octets
 
 
-def is_self_contained(label: str) -> bool:
-    """True for a charset whose words may not be joined before decoding, because each starts and ends anew."""
-    return _normal(label) in _SELF_CONTAINED
+def are_joined(label: str, following: str) -> bool:
+    """True for neighbours of one charset whose octets are one text; false where each starts and ends anew."""
+    one, other = _normal(label) or "", _normal(following) or ""
+    if one in _SELF_CONTAINED:
+        return False
+    return one == other or _CODECS.get(one, one) == _CODECS.get(other, other) != ()
+
+
+def is_valid(octets: bytes, label: str) -> bool:
+    """True when octets have a meaning in that charset, as far as Python's codec for it can tell."""
+    codecs = _CODECS.get(_normal(label) or "", _FALLBACK)
+    return not codecs or any(_fits(octets, codec) for codec in codecs)
+
+
+def is_known(label: str) -> bool:
+    """True for a charset that says more than "UTF-8, or whatever it may be" of octets with eight bits."""
+    return _CODECS.get(_normal(label) or "", _FALLBACK) != _FALLBACK
+
+
+def is_plain_superset(label: str) -> bool:
+    """True for a known charset in which ASCII text is written as in ASCII."""
+    return is_known(label) and _normal(label) not in _NOT_LIKE_ASCII
 
 
 def _normal(label: str | None) -> str | None:
@@ -154,41 +206,64 @@ def _harmless(match: re.Match[str]) -> str:
 
 
 def _decoded(octets: bytes, name: str | None) -> str:
+    if octets.startswith(_MARKS) and (marked := _as_marked(octets, name)) is not None:
+        return marked
     if name in _ISO_2022:
         return _utf8_if_8bit(octets) or decode_iso_2022(octets)
     if name in _EUC_JP:
         return decode_euc_jp(octets)
-    if name in _UTF_16:
-        return _utf16(octets)
     codecs = _FALLBACK if name is None else _CODECS.get(name, _FALLBACK)
-    if codecs == _FALLBACK and _JAPANESE_ESCAPE.search(octets) and octets.isascii():
+    if codecs[0].startswith("utf-16"):
+        return _utf16(octets, codecs[0])
+    if b"\x1b" in octets and octets.isascii() and _JAPANESE_ESCAPE.search(octets):
         return decode_iso_2022(octets)
     return _first_that_fits(octets, codecs)
 
 
+def _as_marked(octets: bytes, name: str | None) -> str | None:
+    """What the byte order mark says, which is stronger than a label (WHATWG Encoding, decode); None for UTF-32."""
+    if name in _WIDE:
+        return None
+    if not octets.startswith(BOM_UTF8):
+        return octets.decode("utf-16", "replace")
+    return octets.decode("utf-8") if _fits(octets, "utf-8") else None
+
+
 def _utf8_if_8bit(octets: bytes) -> str | None:
     """ISO 2022 mail has seven bits: an eighth that makes valid UTF-8 is UTF-8."""
-    if octets.isascii():
-        return None
-    try:
+    return octets.decode("utf-8") if not octets.isascii() and _fits(octets, "utf-8") else None
+
+
+def _utf16(octets: bytes, codec: str) -> str:
+    """Without a byte order mark the side with more zero octets is the high one; without zeros it is no UTF-16."""
+    if b"\x00" not in octets and len(octets) >= _NOT_SO_SHORT and _fits(octets, "utf-8"):
         return octets.decode("utf-8")
+    if codec == "utf-16":
+        little = octets[1::2].count(0) >= octets[::2].count(0)
+        codec = "utf-16-le" if little else "utf-16-be"
+    return octets.decode(codec, "replace")
+
+
+def _fits(octets: bytes, codec: str) -> bool:
+    try:
+        octets.decode(codec)
     except UnicodeDecodeError:
-        return None
-
-
-def _utf16(octets: bytes) -> str:
-    """Without a byte order mark the side with more zero octets is the high one."""
-    if octets[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return octets.decode("utf-16", "replace")
-    little = octets[1::2].count(0) >= octets[::2].count(0)
-    return octets.decode("utf-16-le" if little else "utf-16-be", "replace")
+        return False
+    return True
 
 
 def _first_that_fits(octets: bytes, codecs: tuple[str, ...]) -> str:
-    """The first codec without an error; if none, the last of a guess and the first of a declared charset."""
-    for codec in codecs[:-1]:
-        try:
-            return octets.decode(codec)
-        except UnicodeDecodeError:
-            continue
-    return octets.decode(codecs[-1] if codecs == _FALLBACK else codecs[0], "replace")
+    """The first codec without an error, else the first one with replacements; where that is a guess, the likelier."""
+    if codecs == _FALLBACK:
+        return _guessed_utf8(octets) or octets.decode("cp1252", "replace")
+    fitting = next((codec for codec in codecs if _fits(octets, codec)), codecs[0])
+    return octets.decode(fitting, "replace")
+
+
+def _guessed_utf8(octets: bytes) -> str | None:
+    """UTF-8, also with a fault or two in it, such as a cut last letter; None for what is rather something else."""
+    if _fits(octets, "utf-8"):
+        return octets.decode("utf-8")
+    text = octets.decode("utf-8", "replace")
+    letters = sum(map(len, _NOT_ASCII_RUN.findall(text)))
+    return text if letters > 2 * text.count("\ufffd") else None

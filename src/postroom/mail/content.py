@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from postroom.mail.charset import decode
+from postroom.mail.charset import decode, is_known, is_plain_superset, is_valid
 from postroom.mail.entity import media_type
 from postroom.mail.flowed import unflow
 from postroom.mail.header import clean_text
@@ -41,9 +41,7 @@ class _Body:
         self.is_cut = leaf.entity.cut
         self.alternative = leaf.alternative
         octets = leaf.decoded or b""
-        text = clean_text(
-            decode(octets, part.charset or (_charset_of_html(octets) if self.is_html else None))
-        )
+        text = clean_text(decode(octets, _charset_of_html(octets, part.charset) if self.is_html else part.charset))
         if leaf.entity.cut:
             # A letter cut in two at the end is not a fault of the sender's.
             text = text.rstrip("\ufffd")
@@ -51,6 +49,7 @@ class _Body:
 
 
 def _text(bodies: list[_Body]) -> str | None:
+    bodies = [body for body in bodies if body.is_html or body.text.strip()] or bodies
     chosen = [body for body in bodies if not body.is_html or _stands_alone(body, bodies)]
     if not chosen:
         return None
@@ -65,10 +64,18 @@ def _stands_alone(html: _Body, bodies: list[_Body]) -> bool:
     return all(body.is_html for body in bodies[: bodies.index(html)])
 
 
-def _charset_of_html(octets: bytes) -> str | None:
-    """What a page says of itself, heard only when its type says nothing."""
+def _charset_of_html(octets: bytes, declared: str | None) -> str | None:
+    """What its type says; where that says nothing, or nothing of octets with eight bits, what the page says of itself.
+
+    A page whose `meta` can be read is not in UTF-16, whatever it says (HTML, 13.2.3.2).
+    """
+    if declared is not None and (is_known(declared) or is_valid(octets, "utf-8")):
+        return declared
     match = _META_CHARSET.search(octets[:_META_WITHIN])
-    return match[1].decode("ascii", "replace") if match else None
+    if match is None:
+        return declared
+    named = match[1].decode("ascii", "replace")
+    return named if is_plain_superset(named) else declared or "utf-8"
 
 
 def _faults(root: Entity) -> frozenset[str]:
@@ -93,10 +100,4 @@ def _protection(entity: Entity) -> set[str]:
     if type_.value not in _PKCS7:
         return set()
     kind = type_.parameters.get("smime-type", "enveloped-data").lower()
-    return (
-        {"signed"}
-        if kind in ("signed-data", "certs-only")
-        else {"encrypted"}
-        if "enveloped" in kind
-        else set()
-    )
+    return {"signed"} if kind in ("signed-data", "certs-only") else {"encrypted"} if "enveloped" in kind else set()

@@ -29,12 +29,10 @@ _MONTH_DAY = re.compile(
     rf"(?P<year>\d{{4,}})\s?,?\s{_TIME}{_MERIDIEM}(?P<zone>.*)",
     re.ASCII,
 )
-_ISO = re.compile(
-    rf"(?P<year>\d{{4}})-(?P<month>\d{{2}})-(?P<day>\d{{2}})(?:T|t|\s){_TIME}(?P<zone>.*)", re.ASCII
-)
+_ISO = re.compile(rf"(?P<year>\d{{4}})-(?P<month>\d{{2}})-(?P<day>\d{{2}})(?:T|t|\s){_TIME}(?P<zone>.*)", re.ASCII)
 _FORMS = (_DAY_MONTH, _ASCTIME, _MONTH_DAY, _ISO)
 _OFFSET = re.compile(
-    r"\s?(?:(?:GMT|UTC?|Z)\s?)?(?P<sign>[+-])(?:(?P<hours>\d{1,2}?)(?::?(?P<minutes>\d{2}))?(?!\d))?",
+    r"\s?\"?(?:(?:GMT|UTC?|Z)\s?)?(?P<sign>[+-])(?:(?P<hours>\d{1,2}?)(?::?(?P<minutes>\d{2}))?(?!\d))?",
     re.ASCII | re.IGNORECASE,
 )
 _NAMED = re.compile(r"\s?([A-Za-z]+)")

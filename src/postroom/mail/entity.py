@@ -11,7 +11,7 @@ from postroom.mail.parameters import parse_mime_value
 from postroom.mail.transfer import encoding_name
 
 _TYPE = re.compile(r"[!-.0-~]+/[!-.0-~]+")
-_KNOWN_MAIN = frozenset(("text", "multipart", "message"))
+_OF_FILES = frozenset(("application", "image", "audio", "video", "font", "model"))
 _BARE_ID = re.compile(r"[<>\s]")
 
 
@@ -24,8 +24,8 @@ def media_type(fields: tuple[Field, ...], default: str = "text/plain") -> MimeTy
     if _TYPE.fullmatch(parsed.value):
         return parsed
     main = parsed.value.partition("/")[0]
-    text = main in ("", *_KNOWN_MAIN) and not parsed.parameters.get("name")
-    return MimeType("text/plain" if text else "application/octet-stream", parsed.parameters)
+    file = main in _OF_FILES or parsed.parameters.get("name")
+    return MimeType("application/octet-stream" if file else "text/plain", parsed.parameters)
 
 
 def disposition(fields: tuple[Field, ...]) -> MimeType:

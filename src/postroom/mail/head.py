@@ -7,7 +7,8 @@ import re
 from postroom.mail.address import parse_addresses
 from postroom.mail.date import parse_date
 from postroom.mail.header import decode_words, one_line, parse_fields
-from postroom.mail.model import Address, Head
+from postroom.mail.model import Head
+from postroom.mail.parameters import parse_mime_value
 
 MAX_IDS = 1_000
 """References that are kept: the first, which names the root, and the latest."""
@@ -15,19 +16,23 @@ _MESSAGE_ID = re.compile(rb"<([^<>]{1,998})>")
 
 
 def parse_head(block: bytes) -> Head:
-    """The head in a header block; of a field that stands twice the first counts (RFC 5322 3.6 allows one)."""
+    """The head in a header block; of a field that stands twice the first counts (RFC 5322 3.6 allows one).
+
+    Words that are neither encoded nor UTF-8 are in the charset of the Content-Type, if the block has one.
+    """
     fields = parse_fields(block)
     first: dict[str, bytes] = {}
     for field in fields:
         first.setdefault(field.name.lower(), field.value)
     subject, date = first.get("subject"), first.get("date")
+    charset = parse_mime_value(first.get("content-type", b"")).parameters.get("charset")
     return Head(
         fields=fields,
-        subject=None if subject is None else one_line(decode_words(subject)),
-        from_=_addresses(first.get("from")),
-        to=_addresses(first.get("to")),
-        cc=_addresses(first.get("cc")),
-        reply_to=_addresses(first.get("reply-to")),
+        subject=None if subject is None else one_line(decode_words(subject, charset)),
+        from_=parse_addresses(first.get("from", b""), charset),
+        to=parse_addresses(first.get("to", b""), charset),
+        cc=parse_addresses(first.get("cc", b""), charset),
+        reply_to=parse_addresses(first.get("reply-to", b""), charset),
         date=None if date is None else parse_date(date),
         message_id=_first_id(first.get("message-id")),
         in_reply_to=_first_id(first.get("in-reply-to")),
@@ -52,7 +57,3 @@ def message_ids(value: bytes) -> tuple[str, ...]:
 def _first_id(value: bytes | None) -> str | None:
     ids = message_ids(value or b"")
     return ids[0] if ids else None
-
-
-def _addresses(value: bytes | None) -> tuple[Address, ...]:
-    return () if value is None else parse_addresses(value)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from codecs import BOM_UTF8
+from collections import deque
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from postroom.mail.charset import decode, is_self_contained
+from postroom.mail.charset import are_joined, decode, decode_unnamed, is_valid
 from postroom.mail.lines import clean_text as clean_text
 from postroom.mail.lines import one_line as one_line
 from postroom.mail.model import Field
@@ -18,8 +20,15 @@ MAX_FIELDS = 2_000
 
 _MBOX_LINE = re.compile(rb"(?:>?From [^\n]*(?:\n|\Z))+")
 _FROM_FIELD = re.compile(rb"From[ \t]*:")
-BLANK_LINE = re.compile(rb"\r?\n\r?\n")
-_STARTS_BLANK = re.compile(rb"\r?\n")
+BLANK_LINE = re.compile(rb"\n\r*+\n")
+"""The end of a line and an empty one; also where a gateway made CR CR LF of line ends."""
+STARTS_BLANK = re.compile(rb"\r*+\n")
+_STRAY = re.compile(rb"\n(?![^\s:]*+[ \t]*+:|[ \t\r\n]|>?From |\Z)")
+_KNOWN_FIELD = re.compile(
+    rb"\n(?:from|to|b?cc|subject|date|message-id|in-reply-to|references|sender|reply-to|received|return-path"
+    rb"|mime-version|content-[a-z-]{2,30}|list-[a-z-]{2,20}|x-[!-9;-~]{1,100})[ \t]*+:",
+    re.IGNORECASE,
+)
 _NAME = re.compile(rb"([!-9;-~]+)[ \t]*:")
 _WORD_START = re.compile(rb"=\?([^?\s]{0,75})\?([bBqQ])\?")
 
@@ -28,23 +37,45 @@ def split(message: bytes) -> tuple[bytes, bytes]:
     """Header block and body of a message: they part at the first empty line, with CRLF, LF or both (RFC 5322 2.1).
 
     An mbox `From ` line before the fields belongs to neither. A message that starts with an empty line has no
-    header; one without an empty line has no body.
+    header. Where the empty line is missing the body begins at the first line that is no field; the block still
+    goes to the next empty line, as it does for the server that answers about its fields.
     """
+    message = with_line_feeds(message)
     start, end, body = bounds(message)
     return message[start:end], message[body:]
 
 
+def with_line_feeds(message: bytes) -> bytes:
+    """A message whose lines all end with a lone CR (old Macintosh) with LF instead, any other as it is."""
+    return message if b"\n" in message else message.replace(b"\r", b"\n")
+
+
 def bounds(message: bytes) -> tuple[int, int, int]:
-    """Offsets of a message: its first field, the end of its header block, and its body."""
+    """Offsets of a message: its first field, the end of its header block, and its body, which may begin before that."""
     start = len(BOM_UTF8) if message.startswith(BOM_UTF8) else 0
     mbox = None if _FROM_FIELD.match(message, start) else _MBOX_LINE.match(message, start)
     start = mbox.end() if mbox else start
-    if empty := _STARTS_BLANK.match(message, start):
+    if empty := STARTS_BLANK.match(message, start):
         return start, start, empty.end()
     blank = BLANK_LINE.search(message, start)
-    if blank is None:
-        return start, len(message), len(message)
-    return start, message.index(b"\n", blank.start()) + 1, blank.end()
+    end, body = (blank.start() + 1, blank.end()) if blank else (len(message), len(message))
+    stray = stray_line(message, start, end)
+    return start, end, body if stray is None else stray
+
+
+def stray_line(message: bytes, start: int, end: int) -> int | None:
+    """The offset of the first line of a header block that must be of the body, as no empty line stands before it.
+
+    That is a delimiter line, or a line that is no field with no well-known field below it; None without one.
+    """
+    block = b"\n" + message[start : min(end, start + MAX_BLOCK)]
+    delimiter = block.find(b"\n--")
+    last = delimiter if delimiter >= 0 else len(block)
+    stray = _STRAY.search(block, 0, last)
+    if stray is not None and (known := deque(_KNOWN_FIELD.finditer(block, stray.end(), last), maxlen=1)):
+        stray = _STRAY.search(block, known[0].end(), last)
+    offset = stray.start() if stray else delimiter
+    return start + offset if offset >= 0 else None
 
 
 def parse_fields(block: bytes) -> tuple[Field, ...]:
@@ -64,7 +95,7 @@ def parse_fields(block: bytes) -> tuple[Field, ...]:
 def _unfolded(block: bytes) -> Iterator[bytes]:
     pieces: list[bytes] = []
     for line in block.split(b"\n"):
-        line = line.removesuffix(b"\r")
+        line = line.rstrip(b"\r")
         if not line.startswith((b" ", b"\t")):
             yield b"".join(pieces)
             pieces = []
@@ -78,63 +109,97 @@ def first_value(fields: tuple[Field, ...], name: str) -> bytes | None:
     return next((field.value for field in fields if field.name.lower() == wanted), None)
 
 
-def decode_words(value: bytes) -> str:
+class _Word(NamedTuple):
+    """An encoded word, or what stands outside of words."""
+
+    charset: str | None
+    """As the word names it, lower case; None outside of words."""
+    encoding: bytes
+    text: bytes
+    """Still encoded."""
+
+
+def decode_words(value: bytes, assumed: str | None = None) -> str:
     """A field value with its encoded words decoded (RFC 2047, language suffix of RFC 2231 section 5).
 
     White space is dropped only between two words. The octets of neighbours in one charset are joined before they
-    are decoded, so that a letter split between two words survives. What is no word is UTF-8, else windows-1252.
+    are decoded, so that a letter split between two words survives. What is no word is UTF-8, else in the charset
+    `assumed`, else windows-1252.
     """
     if b"=?" not in value:
-        return decode(value, None)
+        return decode_unnamed(value, assumed)
     pieces: list[str] = []
-    charset: str | None = None
-    held = b""
-    for label, octets in _runs(value):
-        if label is not None and label == charset and not is_self_contained(label):
-            held += octets
-            continue
-        pieces.append(decode(held, charset))
-        charset, held = label, octets
-    return "".join((*pieces, decode(held, charset)))
+    run: list[_Word] = []
+    for word in _without_gaps(value):
+        if run and not _continues(run[-1], word):
+            pieces.append(_text(run, assumed))
+            run = []
+        run.append(word)
+    return "".join((*pieces, _text(run, assumed)))
 
 
-def _runs(value: bytes) -> Iterator[tuple[str | None, bytes]]:
-    """Words as (charset, octets), and what stands between them as (None, octets)."""
+def _continues(word: _Word, following: _Word) -> bool:
+    if word.charset is None or following.charset is None:
+        return False
+    return are_joined(word.charset, following.charset)
+
+
+def _text(run: list[_Word], assumed: str | None) -> str:
+    """The text of words in one charset, or of what stands outside."""
+    if not run:
+        return ""
+    charset = run[0].charset
+    return decode_unnamed(run[0].text, assumed) if charset is None else decode(_octets(run, charset), charset)
+
+
+def _octets(run: list[_Word], charset: str) -> bytes:
+    """The octets of neighbours; where a mailer cut the base64 itself, what it makes when put together."""
+    octets = b"".join(map(_decoded, run))
+    if len(run) == 1 or any(word.encoding not in b"bB" for word in run):
+        return octets
+    # Six bits alone make no octet: such an end proves the cut. Other odd ends may just lack their padding.
+    odd = {len(word.text.replace(b" ", b"").rstrip(b"=")) % 4 for word in run[:-1]}
+    if 1 in odd or (odd != {0} and not is_valid(octets, charset)):
+        return decode_base64(b"".join(word.text for word in run))
+    return octets
+
+
+def _decoded(word: _Word) -> bytes:
+    if word.encoding in b"bB":
+        return decode_base64(word.text)
+    return unescape(word.text.replace(b"_", b" "))
+
+
+def _without_gaps(value: bytes) -> Iterator[_Word]:
+    """Words, and what stands between them unless it is white space between two words."""
     between, after_word = b"", False
-    for label, octets in _tokens(value):
-        if label is None:
-            between = octets
+    for word in _tokens(value):
+        if word.charset is None:
+            between = word.text
             continue
         if between.strip() or (between and not after_word):
-            yield None, between
-        yield label, octets
+            yield _Word(None, b"", between)
+        yield word
         between, after_word = b"", True
     if between:
-        yield None, between
+        yield _Word(None, b"", between)
 
 
-def _tokens(value: bytes) -> Iterator[tuple[str | None, bytes]]:
+def _tokens(value: bytes) -> Iterator[_Word]:
     """Always by turns: octets outside words (perhaps none), then a word; the end is outside."""
     position, end = 0, -1
     search_from = 0
-    while word := _WORD_START.search(value, search_from):
-        if end < word.end():
-            end = value.find(b"?=", word.end())
+    while start := _WORD_START.search(value, search_from):
+        if end < start.end():
+            end = value.find(b"?=", start.end())
         if end < 0:
             break
-        if (inner := _WORD_START.search(value, word.end(), end)) is not None:
+        # The question mark at `end` may be the last of another word's start: then this one never ended.
+        if (inner := _WORD_START.search(value, start.end(), end + 1)) is not None:
             search_from = inner.start()
             continue
-        yield None, value[position : word.start()]
-        yield (
-            word[1].decode("ascii", "replace").partition("*")[0].lower(),
-            _word(word[2], value[word.end() : end]),
-        )
+        yield _Word(None, b"", value[position : start.start()])
+        charset = start[1].decode("ascii", "replace").partition("*")[0].lower()
+        yield _Word(charset, start[2], value[start.end() : end])
         position = search_from = end + 2
-    yield None, value[position:]
-
-
-def _word(encoding: bytes, text: bytes) -> bytes:
-    if encoding in b"bB":
-        return decode_base64(text)
-    return unescape(text.replace(b"_", b" "))
+    yield _Word(None, b"", value[position:])

@@ -6,7 +6,7 @@ import re
 from functools import cache
 
 # Python's iso2022_* codecs lack NEC row 13, and iso2022_jp_2 can raise RuntimeError on hostile octets.
-_SWITCH = re.compile(rb"(\x1b\$\([@BCDOPQ]|\x1b\$[@AB]|\x1b\$\)C|\x1b\([A-Z]|\x1b&@|\x1b\.[AF]|\x0e|\x0f|\n)")
+_SWITCH = re.compile(rb"(\x1b\$\([@BCDOPQ]|\x1b\$[@AB]|\x1b\$\)[AC]|\x1b\([A-Z]|\x1b&@|\x1b\.[AF]|\x0e|\x0f|\n)")
 _TWO_OCTET = {
     b"\x1b$@": "208",
     b"\x1b$B": "208",
@@ -19,7 +19,7 @@ _TWO_OCTET = {
     b"\x1b$A": "gb",
     b"\x1b$(C": "ks",
 }
-_KOREAN = b"\x1b$)C"
+_SHIFTED = ((b"\x1b$)C", "ks"), (b"\x1b$)A", "gb"))
 _CODECS = {"212": "euc_jp", "213": "euc_jis_2004", "213-2": "euc_jis_2004", "gb": "gb18030", "ks": "cp949"}
 _PLANE_2 = frozenset(("212", "213-2"))
 _PAIR = re.compile(rb"[\x21-\x7e]{2}|[\x00-\xff]")
@@ -27,11 +27,11 @@ _EUC = re.compile(rb"\x8f[\xa1-\xfe]{2}|[\xa1-\xfe]{2}|\x8e[\xa1-\xdf]|[\x00-\x7
 
 
 def decode_iso_2022(octets: bytes) -> str:
-    """Text of ISO-2022-JP (RFC 1468, RFC 1554) as CP50220 reads it, or of ISO-2022-KR (RFC 1557).
+    """Text of ISO-2022-JP (RFC 1468, RFC 1554) as CP50220 reads it, of ISO-2022-KR (RFC 1557) or -CN (RFC 1922).
 
     Each line starts in ASCII again; an octet without meaning becomes U+FFFD.
     """
-    shifted = "ks" if _KOREAN in octets else "kana"
+    shifted = next((set_ for designator, set_ in _SHIFTED if designator in octets), "kana")
     pieces: list[str] = []
     mode = "ascii"
     for index, piece in enumerate(_SWITCH.split(octets)):
@@ -59,9 +59,7 @@ def _segment(piece: bytes, mode: str) -> str:
     if mode == "ascii":
         return piece.decode("cp932", "replace")
     if mode == "kana":
-        return bytes(octet | 0x80 if 0x21 <= octet <= 0x5F else octet for octet in piece).decode(
-            "cp932", "replace"
-        )
+        return bytes(octet | 0x80 if 0x21 <= octet <= 0x5F else octet for octet in piece).decode("cp932", "replace")
     return "".join(_pair(pair, mode) for pair in _PAIR.findall(piece))
 
 

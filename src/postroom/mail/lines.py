@@ -29,4 +29,4 @@ def _one_space(match: re.Match[str]) -> str:
 
 def clean_text(text: str) -> str:
     """Text for a body: lines end with LF, and TAB is the only other control left; no surrogates."""
-    return _NOT_IN_TEXT.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+    return _NOT_IN_TEXT.sub("", text.replace("\r\r\n", "\n").replace("\r\n", "\n").replace("\r", "\n"))

@@ -17,11 +17,19 @@ MAX_PARAMETERS = 500
 """Parameters, or sections of them, of one value that are looked at."""
 MAX_VALUE = 1 << 16
 _SHORT = 200
+_LONGEST_NAME = 1_000
+"""Octets of a name in which quotes that nobody escaped are looked for."""
 
-_TYPE = re.compile(rb"[\s;]*([^\s;,()\"=]*)")
-_GAP = re.compile(rb"(?:[\s;]++|\([^()]*\))*+")
+_TYPE = re.compile(
+    rb"""(?:[\s;"]++|\([^()]*\))*+((?:[^\s;,()"=/]++(?:\s*+/\s*+[^\s;,()"=]*+)?+(?!\s*+=))?)"?""",
+)
+_GAP = re.compile(rb"(?:[\s;,]++|\([^()]*\))*+")
 _NAME = re.compile(rb"([!#-'+-:<>-~]{1,100})(?:\*(\d{1,4}))?(\*)?\s*=\s*")
 _QUOTED = re.compile(rb'"((?:[^"\\]++|\\[\x00-\xff])*+)"')
+# A quote that is followed by more words was not meant to end the value: nobody escaped it.
+_LOOSELY_QUOTED = re.compile(
+    rb'"((?:[^"\\]++|\\[\x00-\xff]|"(?!\s{0,20}(?:[;,(]|\Z|[\w*-]{1,30}\s{0,5}=)))*+)"',
+)
 _TO_SEMICOLON = re.compile(rb"[^;]*")
 _TO_BLANK = re.compile(rb"[^\s;]*")
 _ESCAPED = re.compile(rb'\\(["\\])')
@@ -62,7 +70,8 @@ def _parsed(value: bytes) -> MimeType:
         form = "star" if form == "whole" and section.extended else form
         forms.setdefault(section.name, {}).setdefault(form, []).append(section)
     parameters = {name: one_line(_decoded(name, form)) for name, form in forms.items()}
-    return MimeType(one_line(decode(type_[1] if type_ else b"", None)).lower(), MappingProxyType(parameters))
+    name = one_line(decode(b"".join(type_[1].split()) if type_ else b"", None)).lower()
+    return MimeType(name, MappingProxyType(parameters))
 
 
 def contradicts_itself(value: bytes, name: str) -> bool:
@@ -96,7 +105,8 @@ def _all_sections(value: bytes, position: int) -> Iterator[_Section]:
 
 def _value(value: bytes, position: int, name: str) -> tuple[bytes, int]:
     """A quoted value, or free text up to the next semicolon, or a word."""
-    if quoted := _QUOTED.match(value, position):
+    loosely = _LOOSELY_QUOTED.match(value, position, position + _LONGEST_NAME) if name in _FREE_TEXT else None
+    if quoted := loosely or _QUOTED.match(value, position):
         return _ESCAPED.sub(rb"\1", quoted[1]), quoted.end()
     free = name in _FREE_TEXT or value[position : position + 1] == b'"'
     plain = (_TO_SEMICOLON if free else _TO_BLANK).match(value, position)

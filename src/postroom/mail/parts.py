@@ -14,6 +14,14 @@ from postroom.mail.model import Entity, MimeType, Part
 from postroom.mail.transfer import decode_transfer
 
 TEXT_TYPES = ("text/plain", "text/html")
+_FILES_OF_TEXT = frozenset(
+    f"text/{kind}"
+    for kind in (
+        *("calendar", "x-vcalendar", "vcard", "x-vcard", "directory", "csv", "tab-separated-values", "rtf", "xml"),
+        *("css", "javascript", "rfc822-headers", "x-amp-html", "x-patch", "x-diff"),
+    )
+)
+"""Kinds of text that are for programs: files, wherever they stand."""
 _MESSAGE_TYPES = ("message/rfc822", "message/global")
 
 
@@ -60,7 +68,7 @@ class Leaf:
     @property
     def is_body(self) -> bool:
         """Text to be read as the message's own words; a file, or a relative of the text, is none."""
-        if self.media_type.value not in TEXT_TYPES or self.disposition.value not in ("", "inline"):
+        if not self._is_readable() or self.disposition.value not in ("", "inline"):
             return False
         if "too_complex" in self.entity.faults or self._is_ciphertext():
             return False
@@ -68,12 +76,18 @@ class Leaf:
             return False
         return self.given_name is None or self.first_text or self._parent() == "multipart/alternative"
 
+    def _is_readable(self) -> bool:
+        """Plain text and HTML; and, where no text stands before it, text of a kind nobody knows (RFC 2046 4.1.4)."""
+        type_ = self.media_type
+        if type_.value in TEXT_TYPES:
+            return True
+        alone = self.first_text and self.given_name is None and self._parent() != "multipart/alternative"
+        return alone and type_.main == "text" and type_.value not in _FILES_OF_TEXT
+
     @property
     def alternative(self) -> str | None:
         """Section of the innermost multipart/alternative around it: its leaves say the same."""
-        return next(
-            (section for type_, section in reversed(self.parents) if type_ == "multipart/alternative"), None
-        )
+        return next((section for type_, section in reversed(self.parents) if type_ == "multipart/alternative"), None)
 
     @property
     def is_related(self) -> bool:
@@ -105,16 +119,11 @@ def _children(leaf: Leaf) -> list[Leaf]:
     parents = (*leaf.parents, (type_, leaf.entity.section))
     default = "message/rfc822" if type_ == "multipart/digest" else "text/plain"
     root = _root(leaf.entity.children) if type_ == "multipart/related" else 0
-    return [
-        Leaf(child, parents, index == root, False, default)
-        for index, child in enumerate(leaf.entity.children)
-    ]
+    return [Leaf(child, parents, index == root, False, default) for index, child in enumerate(leaf.entity.children)]
 
 
 def _root(related: tuple[Entity, ...]) -> int:
-    return next(
-        (i for i, entity in enumerate(related) if media_type(entity.fields).main in ("text", "multipart")), 0
-    )
+    return next((i for i, entity in enumerate(related) if media_type(entity.fields).main in ("text", "multipart")), 0)
 
 
 def describe(root: Entity) -> tuple[Part, ...]:

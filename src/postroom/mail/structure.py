@@ -48,7 +48,7 @@ class _Splitter:
     """Walks from delimiter line to delimiter line with a stack of open multiparts."""
 
     def __init__(self, message: bytes, cut: bool) -> None:
-        self.message = message
+        self.message = header.with_line_feeds(message)
         self.cut = cut
         self.multiparts: list[_Open] = []
         self.leaf: _Open | None = None
@@ -59,7 +59,7 @@ class _Splitter:
 
     def split(self) -> Entity:
         start, end, body = header.bounds(self.message)
-        self._open(header.parse_fields(self.message[start:end]), body, "")
+        self._open(header.parse_fields(self.message[start : min(end, body)]), body, "")
         position, find = max(body - 1, 0), self.message.find
         while self.multiparts and (position := find(b"\n--", position)) >= 0:
             end = find(b"\n", position + 3)
@@ -108,9 +108,7 @@ class _Splitter:
         return len(self.message) if end < 0 else end
 
     def _line(self, start: int, end: int) -> bytes:
-        return (
-            self.message[start : min(end, start + 2 * _MAX_BOUNDARY)].rstrip(b" \t\r") if end > start else b""
-        )
+        return self.message[start : min(end, start + 2 * _MAX_BOUNDARY)].rstrip(b" \t\r") if end > start else b""
 
     def _begin_part(self, newline: int) -> int:
         """Open the entity that starts behind a delimiter line; the offset to look for delimiters from."""
@@ -129,8 +127,8 @@ class _Splitter:
 
     def _header_end(self, start: int) -> tuple[int, int]:
         """Where a part's header ends and its body begins: at an empty line, or at a delimiter that comes first."""
-        if self.message.startswith((b"\n", b"\r\n"), start):
-            return start, self._line_end(start) + 1
+        if empty := header.STARTS_BLANK.match(self.message, start):
+            return start, empty.end()
         if self.next_blank < start:
             blank = header.BLANK_LINE.search(self.message, start)
             self.next_blank = blank.start() if blank else len(self.message)
@@ -138,11 +136,15 @@ class _Splitter:
         while (position := self.message.find(b"\n--", position, self.next_blank)) >= 0:
             end = self._line_end(position + 1)
             if self._line(position + 1, end) in self.delimiters:
-                return position + 1, position + 1
+                return self._before_stray(start, position + 1, position + 1)
             position = end
         blank = header.BLANK_LINE.match(self.message, self.next_blank)
         body = blank.end() if blank else len(self.message)
-        return min(self._line_end(self.next_blank) + 1, body), body
+        return self._before_stray(start, min(self.next_blank + 1, body), body)
+
+    def _before_stray(self, start: int, end: int, body: int) -> tuple[int, int]:
+        stray = header.stray_line(self.message, start, end)
+        return (end, body) if stray is None else (stray, stray)
 
     def _close_down_to(self, level: int, newline: int) -> None:
         """A delimiter of an outer multipart ends all that is open inside it."""
@@ -216,9 +218,7 @@ def _is_ambiguous(fields: tuple[Field, ...], type_: MimeType, boundary: bytes | 
     """True when readers may understand an entity's fields in different ways."""
     types = [field_.value for field_ in fields if field_.name.lower() == "content-type"]
     encodings = {
-        transfer_encoding((field_,))
-        for field_ in fields
-        if field_.name.lower() == "content-transfer-encoding"
+        transfer_encoding((field_,)) for field_ in fields if field_.name.lower() == "content-transfer-encoding"
     }
     if len(types) > 1 or len(encodings) > 1:
         return True

@@ -7,9 +7,7 @@ import re
 
 _BASE64_LINE = re.compile(rb"[A-Za-z0-9+/]*={0,3}")
 _BASE64_RUN = re.compile(rb"[A-Za-z0-9+/]{2,}")
-_NOT_BASE64 = bytes(
-    set(range(256)) - set(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=")
-)
+_NOT_BASE64 = bytes(set(range(256)) - set(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="))
 _BLANKS = b" \t\r\n\v\f"
 _ESCAPE = re.compile(rb"=([0-9A-Fa-f]{2})")
 _DIGITS = "0123456789abcdefABCDEF"
@@ -20,12 +18,14 @@ _STRAY_ESCAPE = re.compile(rb"==|=\r(?!\n)")
 _SOFT_BREAK = re.compile(rb"=\r?(?:\n|\Z)")
 _UU_BEGIN = re.compile(rb"^begin(?:-base64)?[ \t]+[0-7]{3,4}\b[^\n]*\n", re.MULTILINE)
 _UU_END = re.compile(rb"^(?:end|={4})[ \t]*\r?$", re.MULTILINE)
+_COMMENT = re.compile(rb"\([^()]*+\)")
 _UU_NAMES = frozenset(("x-uuencode", "uuencode", "x-uue", "uue"))
 
 
 def encoding_name(value: bytes | None) -> str:
     """The name in a Content-Transfer-Encoding value: lower case, trimmed, `7bit` when there is none."""
-    words = (value or b"")[:200].decode("ascii", "ignore").lower().replace('"', " ").replace(";", " ").split()
+    text = _COMMENT.sub(b" ", (value or b"")[:200]).decode("ascii", "ignore").lower()
+    words = text.replace('"', " ").replace(";", " ").split()
     return words[0] if words else "7bit"
 
 
