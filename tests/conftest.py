@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from tests.servers.dovecot import STRICT_HOST, Dovecot, running_dovecot
 from tests.servers.gateway import Gateway, running_gateway
 from tests.servers.mail import FOLDERS, many, plain, secret_messages

@@ -13,12 +13,13 @@ An import may only point down a storey; neighbours in a storey do not know each 
     policy/         pure decisions: fetched to shown, and nothing else makes a Shown
         visibility
     imap/           the IMAP client: pure wire, one conversation, a pool
-        wire  stream  login  reply  connection  pool  commands  bodystructure  names  faults
+        wire  stream  incoming  login  reply  connection  opening  pool  commands  bodystructure  names  faults
     smtp            the submission server
     store/          what survives a restart: tokens and sealing keys
         database  worker  migrations  times  tokens  keys
     mailbox/        the door: nobody else reaches IMAP, SMTP or the unfiltered account
-        account  folders  reading  sections  cache  listing  uids  cursors  view  directory  health  faults  wiring
+        account  folders  reading  fetching  sections  cache  listing
+        uids  cursors  view  directory  health  faults  wiring
     operations/     what the product does: declared once, run in one corridor
         operation  access  ask  answer  schema  faults  rate  perform  catalogue
         overview  reading  messages  administering

@@ -8,14 +8,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from tests.servers.certificates import make_certificate
-from tests.servers.peer import Conversation, Listening, Peer, listening
-from tests.servers.ports import free_port
 
 from postroom.base.secret import Secret
 from postroom.base.tls import Endpoint
 from postroom.imap import commands
-from postroom.imap.connection import Connection, Deadlines, open_connection
+from postroom.imap.connection import Connection, Deadlines
 from postroom.imap.faults import (
     BusyFault,
     ConnectFault,
@@ -28,6 +25,10 @@ from postroom.imap.faults import (
     WireFault,
 )
 from postroom.imap.login import Identity
+from postroom.imap.opening import open_connection
+from tests.servers.certificates import make_certificate
+from tests.servers.peer import Conversation, Listening, Peer, listening
+from tests.servers.ports import free_port
 
 pytestmark = pytest.mark.anyio
 
@@ -375,3 +376,211 @@ async def test_news_of_more_mail_makes_the_old_uidnext_forgotten() -> None:
         await connection.run("NOOP")
         assert connection.selected is not None
         assert (connection.selected.exists, connection.selected.uid_next) == (5, None)
+
+
+async def test_empty_lines_between_responses_are_passed_over() -> None:
+    async def server(peer: Peer) -> None:
+        await peer.lets_in()
+        await peer.answers(b"", b"* 3 EXISTS", b"  ", b"")
+
+    async with logged_in(server) as (connection, _):
+        reply = await connection.run("NOOP")
+    assert [response.number for response in reply.of("EXISTS")] == [3]
+
+
+async def test_the_rest_of_a_string_with_a_line_end_spoils_only_its_response() -> None:
+    async def server(peer: Peer) -> None:
+        await peer.lets_in()
+        await peer.answers(
+            b'* 1 FETCH (UID 3 BODYSTRUCTURE ("text" "plain" ("name" "a', b' b.txt")))', b"* 2 FETCH (UID 5)"
+        )
+
+    async with logged_in(server) as (connection, _):
+        answer = await commands.uid_fetch(connection, [3, 5], "UID BODYSTRUCTURE")
+    assert answer.garbled == {3}
+    assert set(answer.messages) == {5}
+
+
+async def test_many_small_literals_count_as_what_they_cost(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("postroom.imap.incoming.MAX_ANSWER", 100_000)
+
+    async def server(peer: Peer) -> None:
+        await peer.lets_in()
+        await peer.hears()
+        await peer.says(b"* 1 FETCH (" + b"{0}\r\n" * 2_000)
+        await peer.hangs()
+
+    async with logged_in(server) as (connection, _):
+        with pytest.raises(WireFault, match="100,000"):
+            await connection.run("NOOP")
+
+
+async def test_a_folder_whose_size_is_told_late_is_not_empty() -> None:
+    async def server(peer: Peer) -> None:
+        await peer.lets_in()
+        await peer.answers(b"* OK [UIDVALIDITY 17] ok", b"* OK [UIDNEXT 8] ok")
+        await peer.answers(b"* 3 EXISTS")
+
+    async with logged_in(server) as (connection, _):
+        selected = await connection.select(b"INBOX", read_only=True)
+    assert (selected.exists, selected.uid_next) == (3, None)
+
+
+async def test_a_server_without_examine_is_read_with_select() -> None:
+    async def server(peer: Peer) -> None:
+        await peer.lets_in()
+        await peer.answers(status=b"BAD unknown command")
+        await peer.opens()
+
+    async with logged_in(server) as (connection, peer):
+        assert (await connection.select(b"INBOX", read_only=True)).exists == 3
+        assert peer.heard[-1].endswith(b'SELECT "INBOX"')
+
+
+async def test_a_folder_that_cannot_be_examined_is_not_selected_instead() -> None:
+    async def server(peer: Peer) -> None:
+        await peer.lets_in()
+        await peer.answers(status=b"NO [NOPERM] no")
+
+    async with logged_in(server) as (connection, peer):
+        with pytest.raises(RefusedFault):
+            await connection.select(b"INBOX", read_only=True)
+        assert b"SELECT" not in b"".join(peer.heard)
+
+
+async def test_a_folder_made_anew_under_an_open_session_is_noticed() -> None:
+    async def server(peer: Peer) -> None:
+        await peer.lets_in()
+        await peer.opens(uid_validity=17)
+        await peer.answers(b"* OK [UIDVALIDITY 18] made anew")
+
+    async with logged_in(server) as (connection, _):
+        await connection.select(b"INBOX", read_only=True)
+        await connection.run("NOOP")
+        assert connection.selected is not None
+        assert connection.selected.uid_validity == 18
+
+
+async def test_capabilities_refused_after_the_login_leave_those_of_before() -> None:
+    async def server(peer: Peer) -> None:
+        await peer.says(b"* OK [CAPABILITY IMAP4rev1 NAMESPACE] hi")
+        await peer.answers()
+        await peer.answers(status=b"BAD no")
+
+    async with logged_in(server) as (connection, _):
+        assert "NAMESPACE" in connection.capabilities
+
+
+async def test_a_server_that_leaves_at_id_is_met_again_without_it() -> None:
+    async def leaves(peer: Peer) -> None:
+        await peer.lets_in(b"IMAP4rev1 ID")
+        await peer.hears()
+
+    async def server(peer: Peer) -> None:
+        await peer.lets_in(b"IMAP4rev1 ID")
+        await peer.answers()
+
+    async with listening(leaves, server) as peer:
+        connection = await open_connection(at(peer.port), ANA, QUICK)
+        await connection.run("NOOP")
+        connection.close()
+        assert sum(b" ID " in line for line in peer.heard) == 1
+
+
+async def test_a_login_that_needs_tls_is_no_wrong_password() -> None:
+    async def server(peer: Peer) -> None:
+        await peer.says(b"* OK [CAPABILITY IMAP4rev1] hi")
+        await peer.answers(status=b"NO [PRIVACYREQUIRED] Plaintext authentication disallowed")
+
+    async with listening(server) as peer:
+        with pytest.raises(TlsFault, match="starttls"):
+            await open_connection(at(peer.port), ANA, QUICK)
+
+
+async def test_a_login_drawn_out_step_by_step_ends_all_the_same() -> None:
+    async def drips(peer: Peer) -> None:
+        await peer.says(b"* OK hi")
+        for _ in range(3):
+            await asyncio.sleep(0.25)  # the server's slowness: each step is within its deadline, all are not
+            await peer.answers()
+        await peer.hangs()
+
+    async with listening(drips) as peer:
+        with pytest.raises(DeadlineFault, match="let us in"):
+            await open_connection(at(peer.port), ANA, Deadlines(connect=0.3, command=0.3))
+
+
+@pytest.mark.parametrize(
+    ("told", "uids"),
+    [
+        (b"UID 5 FLAGS \\Seen \\Answered BODY[] {2}\r\nhi", {5}),
+        (b"BODY[] {2}\r\nhi", {5}),
+        (b"UID 5 BODY[] <0> {2}\r\nhi", {5}),
+        (b"UID 5 BODY[]<\xc2\xb2> {2}\r\nhi", {5}),
+        (b"UID 0 BODY[] {2}\r\nhi", {5}),
+        (b"FLAGS (\\Seen)", set()),
+    ],
+)
+async def test_one_message_asked_for_is_found_in_an_answer_that_is_not_quite_right(told: bytes, uids: set[int]) -> None:
+    async def server(peer: Peer) -> None:
+        await peer.lets_in()
+        await peer.answers(b"* 2 FETCH (" + told + b")")
+
+    async with logged_in(server) as (connection, _):
+        answer = await commands.uid_fetch(connection, [5], "UID BODY.PEEK[]")
+    assert set(answer.messages) == uids
+    assert all(items.sections == {("", 0): b"hi"} for items in answer.messages.values())
+
+
+async def test_what_came_before_a_refusal_counts() -> None:
+    async def server(peer: Peer) -> None:
+        await peer.lets_in()
+        await peer.answers(b"* 1 FETCH (UID 3)", status=b"NO some messages no longer exist")
+
+    async with logged_in(server) as (connection, _):
+        answer = await commands.uid_fetch(connection, [3, 5], "UID")
+    assert set(answer.messages) == {3}
+    assert answer.partial
+    assert answer.refused is not None
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        (b'* LIST () "/" Sent Items', b"Sent Items"),
+        (b'* LIST () "/" "box "urgent" x"', b'box "urgent" x'),
+        (b'* LIST NIL "" "Flat"', b"Flat"),
+        (b'* LIST () "/" "Old" ("OLDNAME" ("Older"))', b"Old"),
+    ],
+)
+async def test_a_folder_is_listed_though_its_line_is_not_quite_right(line: bytes, name: bytes) -> None:
+    async def server(peer: Peer) -> None:
+        await peer.lets_in()
+        await peer.answers(line, b'* LIST (\\Noselect) "/" ""')
+
+    async with logged_in(server) as (connection, _):
+        (folder,) = await commands.list_folders(connection)
+    assert folder.name == name
+    assert folder.delimiter == (None if name == b"Flat" else "/")
+
+
+async def test_a_list_that_may_not_tell_special_uses_is_asked_for_without() -> None:
+    async def server(peer: Peer) -> None:
+        await peer.lets_in(b"IMAP4rev1 LIST-EXTENDED SPECIAL-USE")
+        await peer.answers(status=b"BAD arguments")
+        await peer.answers(b'* LIST (\\Sent) "/" S')
+
+    async with logged_in(server) as (connection, _):
+        (folder,) = await commands.list_folders(connection)
+    assert folder.attributes == {"\\sent"}
+
+
+async def test_refused_namespaces_are_unknown_ones() -> None:
+    async def server(peer: Peer) -> None:
+        await peer.lets_in(b"IMAP4rev1 NAMESPACE")
+        await peer.answers(status=b"BAD unknown")
+        await peer.answers(b'* NAMESPACE (("" "/")) (("Users/" "/")) (("Shared/" "/")("#news." "."))')
+
+    async with logged_in(server) as (connection, _):
+        assert await commands.namespaces(connection) == commands.Namespaces()
+        assert (await commands.namespaces(connection)).foreign == (b"Users/", b"Shared/", b"#news.")

@@ -1,5 +1,7 @@
 """Modified UTF-7 (RFC 3501 5.1.3)."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -42,3 +44,13 @@ def test_every_name_comes_back(name: str) -> None:
 @given(st.binary(max_size=40))
 def test_no_octets_raise(raw: bytes) -> None:
     decode_name(raw)
+
+
+def test_a_name_of_many_ampersands_costs_linear_time() -> None:
+    started = time.process_time()
+    assert decode_name(b"&" * 200_000) == "&" * 200_000
+    assert time.process_time() - started < 2  # quadratic work would take minutes
+
+
+def test_an_ampersand_that_shifts_nothing_leaves_the_next_one_its_meaning() -> None:
+    assert decode_name(b"Tom & J&AOk-r") == "Tom & J\xe9r"

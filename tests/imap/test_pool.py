@@ -3,8 +3,6 @@
 import asyncio
 
 import pytest
-from tests.servers.peer import Peer, listening
-from tests.servers.ports import free_port
 
 from postroom.base.clock import HandClock
 from postroom.base.secret import Secret
@@ -12,6 +10,8 @@ from postroom.base.tls import Endpoint
 from postroom.imap.connection import Deadlines
 from postroom.imap.faults import BusyFault, ConnectFault, LoginFault, RefusedFault
 from postroom.imap.pool import LONGEST_REST, REFUSED_REST, Pool, Server, rest_after
+from tests.servers.peer import Peer, listening
+from tests.servers.ports import free_port
 
 pytestmark = pytest.mark.anyio
 
@@ -203,3 +203,48 @@ def test_rests_grow_from_one_second_to_a_quarter_of_an_hour_and_are_spread() -> 
     assert rest_after(3, 0.5) == 2
     assert rest_after(40, 0.5) == LONGEST_REST
     assert rest_after(5000, 0.5) == LONGEST_REST
+
+
+async def test_a_server_that_refuses_noop_is_alive() -> None:
+    async def refuses_noop(peer: Peer) -> None:
+        await peer.lets_in()
+        await peer.opens()
+        await peer.answers(status=b"BAD unknown command")
+        await peer.answers()
+
+    async with listening(refuses_noop) as peer:
+        pool = pool_at(peer.port, HandClock())
+        async with pool.connection(b"INBOX"):
+            pass
+        async with pool.connection(b"INBOX") as connection:
+            await connection.run("CHECK")
+        assert peer.connections == 1
+        pool.close()
+
+
+async def test_a_server_that_allows_fewer_connections_than_we_do_makes_calls_wait_and_not_fail() -> None:
+    async def turns_away(peer: Peer) -> None:
+        await peer.says(b"* BYE Maximum number of connections exceeded")
+
+    async with listening(obliging, turns_away) as peer:
+        pool = pool_at(peer.port, HandClock())
+
+        async def use() -> None:
+            async with pool.connection(b"INBOX") as connection:
+                await connection.run("NOOP")
+
+        await asyncio.gather(*[use() for _ in range(9)])
+        assert peer.connections < 5
+        pool.close()
+
+
+async def test_a_server_without_room_is_told_at_once_when_no_call_holds_a_connection() -> None:
+    async def turns_away(peer: Peer) -> None:
+        await peer.says(b"* BYE Maximum number of connections exceeded")
+
+    async with listening(turns_away) as peer:
+        pool = pool_at(peer.port, HandClock())
+        with pytest.raises(BusyFault, match="turned the connection away"):
+            async with asyncio.timeout(0.3), pool.connection():
+                pass
+        pool.close()

@@ -8,9 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.servers.dovecot import PASSWORD, Dovecot
-from tests.servers.gateway import Gateway, running_gateway
-from tests.servers.mail import plain
 
 from postroom.base.clock import HandClock
 from postroom.base.secret import Secret
@@ -19,6 +16,9 @@ from postroom.imap.connection import Deadlines
 from postroom.imap.pool import REOPEN_AFTER, Pool, Server
 from postroom.mailbox.cache import RowCache
 from postroom.mailbox.reading import OpenFolder
+from tests.servers.dovecot import PASSWORD, Dovecot
+from tests.servers.gateway import Gateway, running_gateway
+from tests.servers.mail import plain
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+
 from tests.servers.gateway import Gateway, running_gateway
 from tests.servers.mail import plain
 from tests.servers.peer import Conversation, Listening, Peer, listening
@@ -183,3 +184,26 @@ def test_a_message_of_too_many_parts_still_gives_its_head_in_bounded_time_and_me
     assert time.monotonic() - started < 10
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 400 * 1024
     assert gateway.get("/mailboxes/strict/messages").status_code == 200
+
+
+def test_a_server_that_leaves_at_id_and_knows_no_noop_is_healthy_and_can_be_read_twice(tmp_path: Path) -> None:
+    async def odd(peer: Peer) -> None:
+        await peer.lets_in(b"IMAP4rev1 ID")
+        message = plain("Odd")
+        header, _, _ = message.partition(b"\r\n\r\n")
+        while True:
+            tag, _, command = (await peer.hears()).partition(b" ")
+            if command.startswith(b"ID"):
+                return
+            if command.startswith(b"EXAMINE"):
+                await peer.says(b"* OK [UIDVALIDITY 17] ok", b"* 1 EXISTS", b"", b"* OK [UIDNEXT 0] ok")
+            elif b"FETCH" in command:
+                start = b"* 9 FETCH (body[header.fields (from)] {%d}\r\n%s flags \\Seen uid 5)\r\n"
+                peer.writer.write(start % (len(header) + 4, header + b"\r\n\r\n"))
+            await peer.says(tag + (b" BAD unknown" if command == b"NOOP" else b" OK"))
+
+    with gateway_before(tmp_path, odd) as (gateway, _):
+        assert gateway.get("/health/mailboxes").json()["mailboxes"][0]["imap"]["ok"] is True
+        for _ in range(2):
+            (row,) = gateway.get("/mailboxes/work/messages").json()["messages"]
+            assert (row["uid"], row["subject"]) == ("5-17", "Odd")

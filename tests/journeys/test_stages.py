@@ -7,7 +7,6 @@ import random
 from email.message import EmailMessage
 
 import pytest
-from tests.servers.dovecot import PASSWORD, Dovecot
 
 from postroom.base.clock import SystemClock
 from postroom.base.secret import Secret
@@ -18,6 +17,7 @@ from postroom.mail.parse import assemble, split_message
 from postroom.mailbox import reading
 from postroom.mailbox.cache import RowCache
 from postroom.mailbox.reading import OpenFolder
+from tests.servers.dovecot import PASSWORD, Dovecot
 
 SHAPES = range(24)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import AuthResult, LoginPassword
+
 from tests.servers.ports import free_port
 
 

@@ -6,11 +6,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 import pytest
-from tests.servers.ports import free_port
 
 from postroom.base.secret import Secret
 from postroom.base.tls import Endpoint
 from postroom.smtp import SmtpFault, Submission
+from tests.servers.ports import free_port
 
 pytestmark = pytest.mark.anyio
 

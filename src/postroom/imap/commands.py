@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta, timezone
 
-from postroom.imap.connection import Connection, Sink
+from postroom.imap.connection import Connection
+from postroom.imap.faults import RefusedFault
+from postroom.imap.incoming import Sink
 from postroom.imap.reply import Reply
-from postroom.imap.wire import Atom, Token, Untagged, as_int, as_text, sequence_set
+from postroom.imap.wire import (
+    MAX_UID,
+    Atom,
+    Garbled,
+    Token,
+    Untagged,
+    as_int,
+    as_text,
+    read_quoted,
+    sequence_set,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +31,14 @@ class Listed:
     name: bytes
     delimiter: str | None
     attributes: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Namespaces:
+    """Where the login's own folders begin, such as `INBOX.`, and where those of others do (RFC 2342)."""
+
+    personal: bytes = b""
+    foreign: tuple[bytes, ...] = ()
 
 
 @dataclass(slots=True)
@@ -36,43 +57,78 @@ class Items:
 
 @dataclass(slots=True)
 class FetchAnswer:
-    """Messages by UID, and what of the answer could not be read: UIDs, and whether a message stayed unnamed."""
+    """Messages by UID, the UIDs of those that could not be read, and whether other messages may be missing.
+
+    They may be if the server ended the answer with a refusal, which is `refused`, or told of messages without a UID.
+    """
 
     messages: Mapping[int, Items]
     garbled: frozenset[int]
-    nameless: bool
+    partial: bool = False
+    refused: RefusedFault | None = None
 
 
 async def list_folders(connection: Connection) -> list[Listed]:
     """Every folder the login may see, with SPECIAL-USE (RFC 6154) attributes where the server has them."""
-    arguments = [Atom('"" "*"')]
+    reply = await _listing(connection)
+    folders = [_listed(response) for response in reply.of("LIST")]
+    folders += [_salvaged(broken) for broken in reply.garbled if broken.kind == "LIST"]
+    return [folder for folder in folders if folder and folder.name]
+
+
+async def _listing(connection: Connection) -> Reply:
+    everything = Atom('"" "*"')
     if {"SPECIAL-USE", "LIST-EXTENDED"} <= connection.capabilities:
-        arguments.append(Atom("RETURN (SPECIAL-USE)"))
-    reply = await connection.run("LIST", *arguments)
-    return [listed for response in reply.of("LIST") if (listed := _listed(response))]
+        try:
+            return await connection.run("LIST", everything, Atom("RETURN (SPECIAL-USE)"))
+        except RefusedFault:
+            pass
+    return await connection.run("LIST", everything)
 
 
 def _listed(response: Untagged) -> Listed | None:
     if len(response.values) < 3:
         return None
     attributes, delimiter, name = response.values[:3]
-    if not isinstance(name, bytes) or not isinstance(attributes, list):
+    if not isinstance(name, bytes) or not isinstance(attributes, list | None):
         return None
-    words = frozenset((as_text(word) or "").lower() for word in attributes)
-    return Listed(name, as_text(delimiter), words)
+    words = frozenset((as_text(word) or "").lower() for word in attributes or ())
+    return Listed(name, as_text(delimiter) or None, words)
 
 
-async def personal_prefix(connection: Connection) -> bytes:
-    """Where the login's own folders begin (RFC 2342), such as `INBOX.`; empty where the server does not say."""
+_LISTED = re.compile(rb'\(([^)]*)\) *(NIL|"(?:\\.|[^"\\])?") *(.+)\Z', re.I | re.S)
+
+
+def _salvaged(broken: Garbled) -> Listed | None:
+    """A name with blanks but no quotes, or with bare quotes inside its quotes: all to the line's end is the name."""
+    match = _LISTED.match(broken.octets)
+    if not match:
+        return None
+    attributes, delimiter, name = match.groups()
+    if len(name) > 1 and name.startswith(b'"') and name.endswith(b'"'):
+        name = read_quoted(name[1:-1])
+    shown = None if delimiter.upper() == b"NIL" else as_text(read_quoted(delimiter[1:-1]))
+    return Listed(name, shown or None, frozenset((as_text(word) or "").lower() for word in attributes.split()))
+
+
+async def namespaces(connection: Connection) -> Namespaces:
+    """Whose folders lie where (RFC 2342), as far as the server says so."""
     if "NAMESPACE" not in connection.capabilities:
-        return b""
-    reply = await connection.run("NAMESPACE")
+        return Namespaces()
+    try:
+        reply = await connection.run("NAMESPACE")
+    except RefusedFault:
+        return Namespaces()
     for response in reply.of("NAMESPACE"):
-        personal = response.values[0] if response.values else None
-        if isinstance(personal, list) and personal and isinstance(personal[0], list) and personal[0]:
-            prefix = personal[0][0]
-            return prefix if isinstance(prefix, bytes) else b""
-    return b""
+        personal, *others = [_prefixes(value) for value in response.values[:3]] or [[]]
+        foreign = [prefix for prefixes in others for prefix in prefixes if prefix]
+        return Namespaces(personal[0] if personal else b"", tuple(foreign))
+    return Namespaces()
+
+
+def _prefixes(namespace: Token) -> list[bytes]:
+    spaces = namespace if isinstance(namespace, list) else []
+    return [space[0] for space in spaces if isinstance(space, list) and space and isinstance(space[0], bytes)]
 
 
 async def uid_search(connection: Connection, low: int, high: int) -> list[int]:
@@ -83,30 +139,61 @@ async def uid_search(connection: Connection, low: int, high: int) -> list[int]:
 
 
 async def uid_fetch(
-    connection: Connection, uids: str | Iterable[int], items: str, sink: Sink | None = None
+    connection: Connection, uids: str | Collection[int], items: str, sink: Sink | None = None
 ) -> FetchAnswer:
-    """FETCH by UID. Answers of other messages, flag news for one, come in between and are kept apart by UID."""
+    """FETCH by UID. Answers of other messages, flag news for one, come in between and are kept apart by UID.
+
+    A refusal does not raise: what came before it counts (RFC 2180 4.1.2), and the answer holds it.
+    """
     wanted = uids if isinstance(uids, str) else sequence_set(uids)
-    reply = await connection.run("UID FETCH", Atom(wanted), Atom(f"({items})"), sink=sink)
-    return read_fetch(reply)
+    reply, refused = await connection.run_leniently("UID FETCH", Atom(wanted), Atom(f"({items})"), sink=sink)
+    alone = next(iter(uids)) if not isinstance(uids, str) and len(uids) == 1 else None
+    answer = read_fetch(reply, alone)
+    return replace(answer, partial=True, refused=refused) if refused else answer
 
 
-def read_fetch(reply: Reply) -> FetchAnswer:
-    """All FETCH responses of a reply, merged by UID; those without a UID are unsolicited flag news."""
+def read_fetch(reply: Reply, alone: int | None = None) -> FetchAnswer:
+    """All FETCH responses of a reply, merged by UID; those without a UID are unsolicited flag news.
+
+    `alone` is the UID if only one was asked for: a message told without a UID, which is wrong, then is that one.
+    """
     messages: dict[int, Items] = {}
+    nameless: list[Mapping[str, Token]] = []
     for response in reply.of("FETCH"):
         pairs = _pairs(response.values)
         uid = as_int(pairs.get("UID"))
-        if uid is not None:
+        if uid is not None and 0 < uid <= MAX_UID:
             _merge(messages.setdefault(uid, Items(uid)), pairs)
+        elif any(name.startswith("BODY[") for name in pairs):
+            nameless.append(pairs)
+    if alone is not None and len(nameless) == 1 and alone not in messages:
+        _merge(messages.setdefault(alone, Items(alone)), nameless.pop())
     named = {broken.uid for broken in reply.garbled if broken.kind == "FETCH"}
-    return FetchAnswer(messages, frozenset(uid for uid in named if uid is not None), None in named)
+    garbled = frozenset(uid for uid in named if uid is not None)
+    return FetchAnswer(messages, garbled, partial=None in named or bool(nameless))
 
 
 def _pairs(values: list[Token]) -> dict[str, Token]:
+    """Items by name. A flag where a name should be is passed over: some servers leave out the parentheses."""
     items = values[0] if values and isinstance(values[0], list) else []
-    names = (as_text(item) or "" for item in items[::2])
-    return dict(zip((name.upper() for name in names), items[1::2], strict=False))
+    pairs: dict[str, Token] = {}
+    rest = iter(items)
+    for item in rest:
+        name = (as_text(item) or "").upper()
+        if name.startswith("\\"):
+            continue
+        value = next(rest, None)
+        if name.startswith("BODY[") and isinstance(value, bytes) and _ORIGIN.match(value):
+            value = next(rest, None)
+        pairs[name] = value
+    return pairs
+
+
+_ORIGIN = re.compile(rb"<\d{1,10}>\Z")
+
+
+_LARGEST_SIZE = 2**53 - 1
+"""Past it a number is not exact for those who read our JSON, and no message has such a size."""
 
 
 def _merge(into: Items, pairs: Mapping[str, Token]) -> None:
@@ -117,7 +204,8 @@ def _merge(into: Items, pairs: Mapping[str, Token]) -> None:
         elif name == "INTERNALDATE" and isinstance(value, bytes):
             into.internal_date = read_internal_date(value)
         elif name == "RFC822.SIZE":
-            into.size = as_int(value)
+            size = as_int(value)
+            into.size = size if size is not None and size <= _LARGEST_SIZE else None
         elif name == "BODYSTRUCTURE":
             into.structure = value
         elif name.startswith("BODY[HEADER") and isinstance(value, bytes):
@@ -129,8 +217,8 @@ def _merge(into: Items, pairs: Mapping[str, Token]) -> None:
 def _section(name: str) -> tuple[str, int]:
     """`BODY[2.MIME]` is ("2.MIME", 0), `BODY[2]<256>` is ("2", 256)."""
     inner, _, origin = name[5:].rpartition("]")
-    number = origin.strip("<>").partition(".")[0]
-    return inner, int(number) if number.isdigit() else 0
+    number = as_int(origin.strip("<>").partition(".")[0].encode())
+    return inner, number or 0
 
 
 _MONTHS = {name: number for number, name in enumerate(
@@ -143,6 +231,8 @@ def read_internal_date(value: bytes) -> datetime | None:
     try:
         date, clock, zone = value.split()
         day, month, year = date.split(b"-")
+        if len(year) != 4:
+            return None
         hour, minute, second = (int(word) for word in clock.split(b":"))
         offset = timedelta(hours=int(zone[1:3]), minutes=int(zone[3:5])) * (-1 if zone[:1] == b"-" else 1)
         month_number, second = _MONTHS[month.lower()], min(second, 59)

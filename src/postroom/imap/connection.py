@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 
 from postroom.base.tls import Endpoint
@@ -17,34 +17,29 @@ from postroom.imap.faults import (
     TlsFault,
     WireFault,
 )
+from postroom.imap.incoming import Incoming, Sink
 from postroom.imap.reply import Reply, Selected, read_selected
-from postroom.imap.stream import Stream, connect
+from postroom.imap.stream import Stream
 from postroom.imap.wire import (
     Argument,
     Atom,
     Continuation,
     Garbled,
-    Literal,
     Outgoing,
-    Piece,
     Response,
     Status,
+    Stray,
     Token,
     Untagged,
-    announced_literal,
-    read_response,
+    as_int,
     write_command,
 )
 
-MAX_LITERAL = 48 * 1024 * 1024
-"""Octets of one literal that are held in memory; larger ones must be streamed or are refused."""
 MAX_UNTAGGED = 200_000
 """Responses before the tagged one."""
-MAX_ANSWER = 96 * 1024 * 1024
-"""Octets held for one command's whole answer."""
 _YIELD_EVERY = 64
-
-Sink = Callable[[bytes], Awaitable[None]]
+_LARGE = 64 * 1024
+"""Octets of a response that is work enough to let others in after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +62,7 @@ class Connection:
         self._capabilities: frozenset[str] = frozenset()
         self._announced = False
         self._preauthenticated = False
-        self._held = 0
+        self._incoming = Incoming(stream)
         self.selected: Selected | None = None
 
     @property
@@ -88,11 +83,20 @@ class Connection:
         With `sink`, literals are handed to it in chunks instead of being held. Raises `RefusedFault` for NO and
         BAD, `DeadlineFault`, `LostFault` or `WireFault` otherwise. A cancelled command closes the connection.
         """
+        reply, refused = await self.run_leniently(name, *arguments, sink=sink)
+        if refused:
+            raise refused
+        return reply
+
+    async def run_leniently(
+        self, name: str, *arguments: Argument, sink: Sink | None = None
+    ) -> tuple[Reply, RefusedFault | None]:
+        """As `run`, but a refusal is returned beside what the server told before it."""
         async with self._lock, self._whole_or_closed():
             tag = self._next_tag()
             out = write_command(tag, name, arguments, literal_plus=self._literal_plus(arguments))
             reply = await self._exchange(tag, out, sink)
-        return self._judged(reply)
+        return reply, _refusal(reply)
 
     async def authenticate(self, identity: logins.Identity) -> None:
         """Log in. Raises `LoginFault` when refused, which nobody may try again with the same secret."""
@@ -109,7 +113,8 @@ class Connection:
             self.close()
             raise logins.refusal(error) from None
         if not self._announced:
-            await self.run("CAPABILITY")
+            with suppress(RefusedFault):
+                await self.run("CAPABILITY")
 
     async def start_tls(self) -> None:
         if self._preauthenticated or "STARTTLS" not in self._capabilities:
@@ -127,7 +132,7 @@ class Connection:
     async def greeted(self) -> None:
         """Read the greeting (RFC 9051 7.1.5) and learn the capabilities."""
         async with self._whole_or_closed(self._deadlines.connect):
-            greeting = await self._read_response(None)
+            greeting = await self._incoming.read_response(None)
         if not isinstance(greeting, Status) or greeting.kind not in ("OK", "PREAUTH"):
             self.close()
             if isinstance(greeting, Status) and greeting.kind == "BYE":
@@ -141,16 +146,28 @@ class Connection:
     async def select(self, name: bytes, *, read_only: bool) -> Selected:
         """Open a folder. Raises `RefusedFault` if it cannot be; then none is open."""
         self.selected = None
-        pending = Selected(name, read_only)
-        reply = await self.run("EXAMINE" if read_only else "SELECT", name)
-        self.selected = read_selected(pending, reply)
+        reply = await self._opened(name, read_only=read_only)
+        self.selected = read_selected(Selected(name, read_only), reply)
+        if not reply.of("EXISTS"):
+            # Some servers tell it late; a folder that says nothing is not therefore empty.
+            with suppress(RefusedFault):
+                await self.run("NOOP")
         return self.selected
+
+    async def _opened(self, name: bytes, *, read_only: bool) -> Reply:
+        try:
+            return await self.run("EXAMINE" if read_only else "SELECT", name)
+        except RefusedFault as fault:
+            if not (read_only and fault.unknown):
+                raise
+        # A server without EXAMINE: what is only read with PEEK does not change under SELECT either.
+        return await self.run("SELECT", name)
 
     # -- one exchange
 
     def _next_tag(self) -> bytes:
         self._tags += 1
-        self._held = 0
+        self._incoming.spent = 0
         return b"P%d" % self._tags
 
     def _literal_plus(self, arguments: Sequence[Argument]) -> bool:
@@ -189,10 +206,17 @@ class Connection:
         self, tag: bytes, reply: Reply, sink: Sink | None, *, wants_continuation: bool
     ) -> Reply | None:
         """Read to the tagged status, or to a continuation (None)."""
+        broken = False
         for count in range(MAX_UNTAGGED):
-            response = await self._read_response(sink)
-            if count % _YIELD_EVERY == _YIELD_EVERY - 1:
+            before = self._incoming.spent
+            response = await self._incoming.read_response(sink)
+            if count % _YIELD_EVERY == _YIELD_EVERY - 1 or self._incoming.spent - before > _LARGE:
                 await asyncio.sleep(0)
+            if isinstance(response, Stray):
+                if not broken:
+                    raise WireFault("a line that is no response")
+                continue
+            broken = isinstance(response, Garbled)
             if isinstance(response, Continuation):
                 if wants_continuation:
                     return None
@@ -205,35 +229,6 @@ class Connection:
                 return reply
             self._note(response, reply)
         raise WireFault(f"more than {MAX_UNTAGGED:,} responses to one command")
-
-    async def _read_response(self, sink: Sink | None) -> Response:
-        pieces: list[Piece] = []
-        while True:
-            line = await self._stream.read_line()
-            self._spend(len(line))
-            pieces.append(line)
-            size = announced_literal(line, first=len(pieces) == 1)
-            if size is None:
-                return read_response(pieces)
-            pieces.append(await self._read_literal(size, sink))
-
-    def _spend(self, octets: int) -> None:
-        self._held += octets
-        if self._held > MAX_ANSWER:
-            raise WireFault(f"an answer of more than {MAX_ANSWER:,} octets")
-
-    async def _read_literal(self, size: int, sink: Sink | None) -> Literal:
-        if sink is None:
-            if size > MAX_LITERAL:
-                raise WireFault(f"a literal of {size:,} octets is more than the gateway takes")
-            self._spend(size)
-            return Literal(await self._stream.read_exactly(size))
-        left = size
-        while left:
-            chunk = await self._stream.read_some(left)
-            left -= len(chunk)
-            await sink(chunk)
-        return Literal(b"", streamed=size)
 
     # -- what responses mean for the connection
 
@@ -252,6 +247,10 @@ class Connection:
     def _note_status(self, status: Status) -> None:
         if status.code == "CAPABILITY":
             self._learn(status.code_values)
+        elif status.code == "UIDVALIDITY" and status.tag is None and self.selected is not None:
+            # The folder was made anew under an open session: what UIDs named before, they name no more.
+            validity = as_int(status.code_values[0]) if status.code_values else None
+            self.selected = replace(self.selected, uid_validity=validity or 0, uid_next=None)
 
     def _note_untagged(self, response: Untagged) -> None:
         if response.kind == "CAPABILITY":
@@ -270,11 +269,6 @@ class Connection:
         )
         self._announced = True
 
-    def _judged(self, reply: Reply) -> Reply:
-        if reply.status.kind != "OK":
-            raise RefusedFault(reply.status.text, reply.status.code)
-        return reply
-
     async def _sasl(self, sasl: logins.Sasl) -> None:
         initial = logins.encoded(sasl)
         async with self._lock, self._whole_or_closed():
@@ -288,7 +282,8 @@ class Connection:
                 if await self._read_until(tag, reply, None, wants_continuation=True) is None:
                     await self._stream.write(initial.encode() + b"\r\n")
             done = await self._finish_sasl(tag, reply)
-        self._judged(done)
+        if refused := _refusal(done):
+            raise refused
 
     async def _finish_sasl(self, tag: bytes, reply: Reply) -> Reply:
         """The mechanisms' error challenge (RFC 7628 3.2.3) is answered with an empty line, then comes the NO."""
@@ -304,34 +299,12 @@ class Connection:
         return done
 
 
+def _refusal(reply: Reply) -> RefusedFault | None:
+    status = reply.status
+    if status.kind == "OK":
+        return None
+    return RefusedFault(status.text, status.code, unknown=status.kind == "BAD")
+
+
 def _code_token(status: Status) -> Token:
     return status.code.encode() if status.code else None
-
-
-async def open_connection(endpoint: Endpoint, identity: logins.Identity, deadlines: Deadlines) -> Connection:
-    """Connect, agree on TLS, log in, introduce ourselves. Raises an `ImapFault` and leaves nothing open."""
-    try:
-        async with asyncio.timeout(deadlines.connect):
-            stream = await connect(endpoint)
-    except TimeoutError:
-        raise DeadlineFault("no connection in time") from None
-    connection = Connection(stream, endpoint, deadlines)
-    try:
-        await connection.greeted()
-        if endpoint.tls == "starttls":
-            await connection.start_tls()
-        await connection.authenticate(identity)
-        if "ID" in connection.capabilities:
-            await _introduce(connection)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
-
-
-async def _introduce(connection: Connection) -> None:
-    """ID (RFC 2971): some providers let nobody in who does not say who they are; a refusal costs nothing."""
-    try:
-        await connection.run("ID", Atom('("name" "postroom")'))
-    except RefusedFault:
-        return

@@ -70,10 +70,14 @@ class CredentialFault(ImapFault):
 
 
 class RefusedFault(ImapFault):
-    """The server answered NO or BAD to a command; `code` is its response code (RFC 5530), upper case, or None."""
+    """The server answered NO or BAD to a command; `code` is its response code (RFC 5530), upper case, or None.
+
+    `unknown` is true for BAD: the server does not know such a command, or not like this.
+    """
 
     reason = "command_refused"
 
-    def __init__(self, what: str, code: str | None) -> None:
+    def __init__(self, what: str, code: str | None, *, unknown: bool = False) -> None:
         super().__init__(what)
         self.code = code
+        self.unknown = unknown

@@ -9,7 +9,8 @@ from postroom.base.secret import Secret
 from postroom.imap.faults import BusyFault, LoginFault, RefusedFault, TlsFault
 
 _BUSY_CODES = {"UNAVAILABLE", "LIMIT", "INUSE", "SERVERBUG", "CONTACTADMIN"}
-_BUSY_WORDS = ("too many", "maximum number of connections", "connection limit", "try again later", "rate limit")
+_BUSY_WORDS = ("too many", "maximum number of connections", "connection limit", "try again later", "rate limit",
+               "server unavailable", "temporar")  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +54,10 @@ def encoded(sasl: Sasl) -> str:
     return base64.b64encode(sasl.response).decode("ascii") or "="
 
 
-def refusal(error: RefusedFault) -> LoginFault | BusyFault:
+def refusal(error: RefusedFault) -> LoginFault | BusyFault | TlsFault:
     """What a NO to a login means: no room now, or wrong credentials. Doubt counts as wrong: it is not retried."""
+    if error.code == "PRIVACYREQUIRED":
+        return TlsFault("the server takes no password on this connection; set tls to starttls or ssl")
     words = error.what.lower()
     if error.code in _BUSY_CODES or any(word in words for word in _BUSY_WORDS):
         return BusyFault("the server has no room for another connection now")

@@ -6,7 +6,7 @@ import base64
 import binascii
 import re
 
-_SHIFTED = re.compile(r"&([^-]*)-")
+_SHIFTED = re.compile(r"&([^&-]*)-")
 _UNPRINTABLE = re.compile(r"[^\x20-\x7e]+")
 
 

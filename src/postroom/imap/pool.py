@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 from postroom.base.clock import Clock
 from postroom.base.secret import Secret
 from postroom.base.tls import Endpoint
-from postroom.imap.connection import Connection, Deadlines, open_connection
+from postroom.imap.connection import Connection, Deadlines
 from postroom.imap.faults import (
     BusyFault,
     ConnectFault,
@@ -20,10 +20,12 @@ from postroom.imap.faults import (
     ImapFault,
     LoginFault,
     LostFault,
+    RefusedFault,
     TlsFault,
     WireFault,
 )
 from postroom.imap.login import Identity
+from postroom.imap.opening import open_connection
 
 _TRANSIENT = (ConnectFault, DeadlineFault, BusyFault, TlsFault, LostFault, WireFault)
 FIRST_REST = 1.0
@@ -66,6 +68,8 @@ class Pool:
         self._chance = chance
         self._room = asyncio.Semaphore(server.connections)
         self._idle: list[Connection] = []
+        self._out: set[Connection] = set()
+        self._back = asyncio.Event()
         self._opened: WeakKeyDictionary[Connection, float] = WeakKeyDictionary()
         self._opening = asyncio.Lock()
         self._failures = 0
@@ -117,9 +121,27 @@ class Pool:
     async def _ready(self, folder: bytes | None) -> Connection:
         connection = await self._reused(folder)
         if connection is None:
-            connection = await self._open()
+            try:
+                connection = await self._open()
+            except BusyFault as fault:
+                return await self._given_back(folder, fault)
+            self._out.add(connection)
             await self._select(connection, folder)
         return connection
+
+    async def _given_back(self, folder: bytes | None, fault: BusyFault) -> Connection:
+        """What another call is done with: the server allows fewer connections than we do. Raises `fault` without."""
+        try:
+            async with asyncio.timeout(self._server.deadlines.command):
+                while self._out:
+                    self._back.clear()
+                    await self._back.wait()
+                    connection = await self._reused(folder)
+                    if connection is not None:
+                        return connection
+        except TimeoutError:
+            pass
+        raise fault
 
     async def _reused(self, folder: bytes | None) -> Connection | None:
         """An idle connection that answers, the one with this folder open first. Dead ones are dropped."""
@@ -127,13 +149,15 @@ class Pool:
             connection = self._take(folder)
             try:
                 if connection.closed:
+                    self._keep(connection)
                     continue
                 if folder is None or self._is_open(connection, folder):
-                    await connection.run("NOOP")
+                    await _wake(connection)
                 else:
                     await self._select(connection, folder)
             except (LostFault, DeadlineFault, WireFault):
                 connection.close()
+                self._keep(connection)
                 continue
             except BaseException:
                 self._keep(connection)
@@ -146,10 +170,10 @@ class Pool:
         return _has_open(connection, folder) and self._clock.monotonic() - opened < REOPEN_AFTER
 
     def _take(self, folder: bytes | None) -> Connection:
-        for position, connection in enumerate(self._idle):
-            if folder is None or _has_open(connection, folder):
-                return self._idle.pop(position)
-        return self._idle.pop()
+        fitting = (at for at, one in enumerate(self._idle) if folder is None or _has_open(one, folder))
+        connection = self._idle.pop(next(fitting, -1))
+        self._out.add(connection)
+        return connection
 
     async def _select(self, connection: Connection, folder: bytes | None) -> None:
         if folder is None:
@@ -162,6 +186,8 @@ class Pool:
             raise
 
     def _keep(self, connection: Connection) -> None:
+        self._out.discard(connection)
+        self._back.set()
         if connection in self._idle:
             return
         if self._closed or connection.closed:
@@ -197,6 +223,14 @@ class Pool:
             if refused == secret and self._clock.monotonic() < until:
                 raise LoginFault("the server refused the user name or the password; not tried again with the same")
         return Identity(self._server.username, secret, self._server.auth)
+
+
+async def _wake(connection: Connection) -> None:
+    """See that the server is still there; one that refuses even this is."""
+    try:
+        await connection.run("NOOP")
+    except RefusedFault:
+        return
 
 
 def _has_open(connection: Connection, folder: bytes) -> bool:

@@ -53,4 +53,9 @@ def read_selected(pending: Selected, reply: Reply) -> Selected:
 
 def _code_number(codes: dict[bytes, list[Token]], name: bytes) -> int | None:
     values = codes.get(name)
-    return as_int(values[0]) if values else None
+    number = as_int(values[0]) if values else None
+    return number if number is not None and number < _LARGEST else None
+
+
+_LARGEST = 2**63
+"""Past the 32 bits that are allowed: some servers number their folders in milliseconds."""

@@ -15,6 +15,9 @@ from postroom.imap.faults import WireFault
 
 MAX_NESTING = 64
 """Lists nested deeper than this are read past, not kept: a hostile BODYSTRUCTURE costs only itself."""
+MAX_SYNTAX = 1024 * 1024
+"""Octets of one response outside its literals; a longer one is not taken apart, but for the answer to a SEARCH."""
+MAX_UID = 2**32 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,13 @@ class Garbled:
 
     kind: str
     uid: int | None
+    octets: bytes = b""
+    """Of a LIST, how it went on: some servers' folder names can be read from it all the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stray:
+    """A line that begins no response, as the rest of a string that holds a line end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +74,12 @@ class Continuation:
     text: bytes
 
 
-Response: TypeAlias = Status | Untagged | Garbled | Continuation
+Response: TypeAlias = Status | Untagged | Garbled | Stray | Continuation
 
 _LITERAL = re.compile(rb"~?\{(\d{1,20})\+?\}\Z")
 _NO_LITERAL = re.compile(rb"(?:\+|\S+ +(?:OK|NO|BAD|BYE|PREAUTH)\b)", re.I)
 _STATUS = re.compile(rb"(OK|NO|BAD|BYE|PREAUTH)(?: +(.*))?\Z", re.I | re.S)
-_CODE = re.compile(rb"\[([^\]\s]+)(?: +((?:\"(?:[^\"\\]|\\.)*\"|[^\]\"])*))?\] ?(.*)\Z", re.S)
+_CODE = re.compile(rb"\[([^\]\s]+)(?: ((?:\"(?:[^\"\\]|\\.)*\"|[^\]\"])*))?\] ?(.*)\Z", re.S)
 _TOKEN = re.compile(
     rb"""[ ]*(?:
         (?P<open>\() | (?P<close>\))
@@ -79,6 +89,7 @@ _TOKEN = re.compile(
     re.X | re.S,
 )
 _ESCAPE = re.compile(rb"\\(.)", re.S)
+_KEPT = 1_000
 _FETCH_UID = re.compile(rb"\bUID (\d{1,10})\b", re.I)
 _NUMBERED = re.compile(rb"(\d{1,10}) +([A-Z]+) *", re.I)
 _NAMED = re.compile(rb"([A-Z0-9.-]+) *", re.I)
@@ -94,19 +105,17 @@ def announced_literal(line: bytes, *, first: bool) -> int | None:
 
 def read_response(pieces: Sequence[Piece]) -> Response:
     """One response from its pieces, the last line end removed. Raises `WireFault` if it cannot even be framed."""
-    first = pieces[0]
-    if not isinstance(first, bytes):
+    if not isinstance(pieces[0], bytes):
         raise WireFault("a response began with a literal")
+    first = pieces[0].lstrip(b" \t")
     if first.startswith(b"+"):
         return Continuation(first[1:].lstrip(b" "))
     head, _, rest = first.partition(b" ")
-    if not head or not rest:
-        raise WireFault("a response without a tag")
     status = _STATUS.match(rest.lstrip(b" ")) if len(pieces) == 1 else None
     if status:
         return _read_status(None if head == b"*" else head, status)
     if head != b"*":
-        raise WireFault("a tagged response that is no status")
+        return Stray()
     return _read_untagged([rest.lstrip(b" "), *pieces[1:]])
 
 
@@ -131,16 +140,28 @@ def _read_untagged(pieces: list[Piece]) -> Untagged | Garbled:
     if not match:
         return Garbled("", None)
     kind = match[match.lastindex or 1].decode().upper()
+    rest = line[match.end() :]
+    if kind == "SEARCH" and len(pieces) == 1:
+        return Untagged(kind, number, list(rest.partition(b"(")[0].split()))
     try:
-        return Untagged(kind, number, tokenize([line[match.end() :], *pieces[1:]]))
+        values = _bounded_tokens([rest, *pieces[1:]])
     except WireFault:
-        return Garbled(kind, _uid_of(pieces))
+        return Garbled(kind, _uid_of(pieces), rest[:_KEPT] if kind == "LIST" else b"")
+    if kind == "LIST" and any(isinstance(value, bytes) for value in values[3:]):
+        return Garbled(kind, None, rest[:_KEPT])
+    return Untagged(kind, number, values)
+
+
+def _bounded_tokens(pieces: list[Piece]) -> list[Token]:
+    if sum(len(piece) for piece in pieces if isinstance(piece, bytes)) > MAX_SYNTAX:
+        raise WireFault(f"a response of more than {MAX_SYNTAX:,} octets besides its literals")
+    return tokenize(pieces)
 
 
 def _uid_of(pieces: Iterable[Piece]) -> int | None:
     for piece in pieces:
         match = _FETCH_UID.search(piece) if isinstance(piece, bytes) else None
-        if match:
+        if match and 0 < int(match[1]) <= MAX_UID:
             return int(match[1])
     return None
 
@@ -188,8 +209,7 @@ class _Reader:
         elif kind == "close":
             self._close()
         elif kind == "quoted":
-            value = match["quoted"]
-            self.add(_ESCAPE.sub(rb"\1", value) if b"\\" in value else value)
+            self.add(read_quoted(match["quoted"]))
         else:
             atom = match["atom"]
             self.add(None if atom.upper() == b"NIL" else atom)
@@ -258,6 +278,11 @@ def _atom(atom: Atom) -> bytes:
     if re.search(rb"[\x00-\x1f\x7f]", octets):
         raise ValueError("a control octet in an atom of our own")
     return octets
+
+
+def read_quoted(inner: bytes) -> bytes:
+    """What stands between the quotes of a quoted string, its escapes undone."""
+    return _ESCAPE.sub(rb"\1", inner) if b"\\" in inner else inner
 
 
 def as_int(token: Token) -> int | None:

@@ -6,11 +6,12 @@ import difflib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from postroom.base.errors import not_found
+from postroom.base.errors import GatewayError, not_found
 from postroom.config import FoldersConfig
 from postroom.imap import commands
+from postroom.imap.commands import Namespaces
 from postroom.imap.connection import Connection
-from postroom.imap.faults import ImapFault, RefusedFault
+from postroom.imap.faults import BusyFault, ImapFault, LostFault, RefusedFault
 from postroom.imap.pool import Pool
 from postroom.mailbox.cache import RowCache
 from postroom.mailbox.faults import imap_error
@@ -18,6 +19,13 @@ from postroom.mailbox.folders import INBOX, Folder, read_folders
 from postroom.mailbox.reading import OpenFolder
 
 _NO_SUCH_FOLDER = {"NONEXISTENT", "TRYCREATE", "CANNOT"}
+_BUSY = {"UNAVAILABLE", "INUSE", "LIMIT"}
+_MOST_COMPARED, _LONGEST_COMPARED = 2_000, 200
+"""Names that are compared with one that does not exist, and their letters: nearness costs time."""
+
+
+class _NamespacesLost(Exception):
+    """The server ended the connection when it was asked for its namespaces."""
 
 
 class Account:
@@ -32,8 +40,12 @@ class Account:
 
     async def folders(self) -> tuple[Folder, ...]:
         """All folders, asked anew, INBOX first."""
-        async with self._connected() as connection:
-            return await self._list(connection)
+        try:
+            async with self._connected() as connection:
+                return await self._list(connection, await self._namespaces(connection))
+        except _NamespacesLost:
+            async with self._connected() as connection:
+                return await self._list(connection, Namespaces())
 
     @asynccontextmanager
     async def open(self, folder: str) -> AsyncIterator[OpenFolder]:
@@ -54,20 +66,37 @@ class Account:
 
     @asynccontextmanager
     async def _connected(self, folder: Folder | None = None) -> AsyncIterator[Connection]:
+        opened = False
         try:
             async with self._pool.connection(folder.raw if folder else None) as connection:
+                opened = True
                 yield connection
         except RefusedFault as fault:
-            if folder is not None and fault.code in _NO_SUCH_FOLDER:
+            if folder is not None and not opened and await self._is_gone(folder, fault):
                 self._folders.pop(folder.name, None)
                 raise not_found(f"Folder {folder.name!r} does not exist any more.", argument="folder") from fault
-            raise imap_error(fault, self.name) from fault
+            raise self._told(fault) from fault
         except ImapFault as fault:
             raise imap_error(fault, self.name) from fault
 
-    async def _list(self, connection: Connection) -> tuple[Folder, ...]:
-        prefix = await commands.personal_prefix(connection)
-        folders = read_folders(await commands.list_folders(connection), prefix, self._overrides)
+    async def _is_gone(self, folder: Folder, fault: RefusedFault) -> bool:
+        """Whether a folder cannot be opened because it does not exist; a refusal without a code leaves that open."""
+        if fault.code is not None or folder.name == INBOX:
+            return fault.code in _NO_SUCH_FOLDER
+        return all(one.raw != folder.raw for one in await self.folders())
+
+    def _told(self, fault: RefusedFault) -> GatewayError:
+        busy = BusyFault("the server cannot do this now")
+        return imap_error(busy if fault.code in _BUSY else fault, self.name)
+
+    async def _namespaces(self, connection: Connection) -> Namespaces:
+        try:
+            return await commands.namespaces(connection)
+        except LostFault as fault:
+            raise _NamespacesLost from fault
+
+    async def _list(self, connection: Connection, namespaces: Namespaces) -> tuple[Folder, ...]:
+        folders = read_folders(await commands.list_folders(connection), self._overrides, namespaces)
         self._folders = {folder.name: folder for folder in folders}
         return folders
 
@@ -85,7 +114,8 @@ class Account:
 
     def _no_folder(self, name: str) -> Exception:
         names = [folder.name for folder in self._folders.values() if folder.selectable]
-        nearest = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+        compared = [one for one in names[:_MOST_COMPARED] if len(one) <= _LONGEST_COMPARED]
+        nearest = difflib.get_close_matches(name[:_LONGEST_COMPARED], compared, n=3, cutoff=0.5)
         hint = f"; nearest: {', '.join(nearest)}" if nearest else ""
         return not_found(
             f"There is no folder of that name{hint}. Use a name that list_folders returns.",

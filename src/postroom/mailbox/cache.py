@@ -28,8 +28,8 @@ class RowCache:
         return row
 
     def keep(self, row: Fetched) -> None:
-        """Remember a row that was read whole."""
-        if row.incomplete or sum(len(field.value) for field in row.head.fields) > _LARGEST_HEAD:
+        """Remember a row that was read whole, if its folder's numbering has a name."""
+        if row.incomplete or not row.uid_validity or sum(len(field.value) for field in row.head.fields) > _LARGEST_HEAD:
             return
         self._rows[row.folder, row.uid_validity, row.uid] = row
         if len(self._rows) > MOST_ROWS:

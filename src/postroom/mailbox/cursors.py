@@ -10,7 +10,7 @@ from datetime import datetime
 from postroom.base.errors import GatewayError, invalid
 from postroom.base.seal import Seal, SealError
 
-_LAYOUT = struct.Struct(">III")
+_LAYOUT = struct.Struct(">IQI")
 _MINUTES = 5
 LIFE = 3600
 """Seconds for which a cursor is good."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from postroom.mail.model import Fetched, Shown
@@ -12,6 +12,9 @@ _GROWTH = 8
 """A window that held too little is followed by one so many times as wide: a sparse folder costs few commands."""
 _MOST_LOOKED_AT = 5_000
 """Messages looked at for one page; past them the page says that it is not complete."""
+
+_LARGEST_BATCH = 200
+"""Rows of one command, if the page itself does not need more."""
 
 Show = Callable[[Fetched], Shown | None]
 Match = Callable[[Shown], bool]
@@ -35,8 +38,8 @@ async def read_page(
     incomplete = None
     async for fetched in _candidates(folder, below, limit + 1):
         looked_at += 1
-        shown = show(fetched)
-        if shown is not None and (match is None or match(shown)):
+        shown = show(fetched) if fetched is not None else None
+        if fetched is not None and shown is not None and (match is None or match(shown)):
             kept.append((fetched.uid, shown))
             incomplete = incomplete or shown.incomplete
         if len(kept) > limit:
@@ -49,8 +52,11 @@ async def read_page(
     return Page(tuple(shown for _, shown in page), page[-1][0] if more and page else None, incomplete)
 
 
-async def _candidates(folder: OpenFolder, below: int | None, need: int) -> AsyncIterator[Fetched]:
-    """Messages newest first. The first window is fetched blindly; wider ones are searched before."""
+async def _candidates(folder: OpenFolder, below: int | None, need: int) -> AsyncIterator[Fetched | None]:
+    """Messages newest first, and None for each that the server named but does not give.
+
+    The first window is fetched blindly; wider ones are searched before.
+    """
     top = (await folder.top()) if below is None else below - 1
     low, width, found = max(1, top - need + 1), need, 0
     if below is None and top:
@@ -63,7 +69,18 @@ async def _candidates(folder: OpenFolder, below: int | None, need: int) -> Async
     while top > 0:
         low = max(1, top - width + 1)
         uids = (await folder.uids(low, top))[::-1]
-        for start in range(0, len(uids), need):
-            for fetched in await folder.rows(uids[start : start + need]):
+        for batch in _batches(uids, need):
+            rows = await folder.rows(batch)
+            for fetched in rows:
                 yield fetched
+            for _ in range(len(batch) - len(rows)):
+                yield None
         top, width = low - 1, width * _GROWTH
+
+
+def _batches(uids: Sequence[int], first: int) -> Iterator[Sequence[int]]:
+    """Ever larger ones: where few of many messages may be seen, that costs few commands."""
+    start, size = 0, first
+    while start < len(uids):
+        yield uids[start : start + size]
+        start, size = start + size, min(size * 2, max(first, _LARGEST_BATCH))

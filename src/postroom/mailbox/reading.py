@@ -9,17 +9,18 @@ from typing import TypeVar
 
 from postroom.imap import commands
 from postroom.imap.bodystructure import read_structure
-from postroom.imap.commands import FetchAnswer, Items
+from postroom.imap.commands import Items
 from postroom.imap.connection import Connection
 from postroom.imap.faults import LostFault
 from postroom.imap.reply import Selected
-from postroom.imap.wire import Token
+from postroom.imap.wire import MAX_UID, Token
 from postroom.mail.model import Content, Entity, Fetched, Head
 from postroom.mail.parse import assemble, describe, parse_head, split, split_message
 from postroom.mailbox.cache import RowCache
+from postroom.mailbox.fetching import Uids, fetch_whole
 from postroom.mailbox.sections import fetch_sections
 
-_FIELDS = "FROM TO CC REPLY-TO SUBJECT DATE MESSAGE-ID IN-REPLY-TO REFERENCES"
+_FIELDS = "FROM TO CC REPLY-TO SUBJECT DATE MESSAGE-ID IN-REPLY-TO REFERENCES CONTENT-TYPE"
 _HEAD = 64 * 1024
 """Octets of header fields that are looked at for a row."""
 _ROW_BARE = f"UID FLAGS INTERNALDATE RFC822.SIZE BODY.PEEK[HEADER.FIELDS ({_FIELDS})]<0.{_HEAD}>"
@@ -60,10 +61,12 @@ class OpenFolder:
         """The highest UID there may be; 0 in an empty folder."""
         if not self.exists:
             return 0
-        if self._selected.uid_next is not None:
-            return self._selected.uid_next - 1
+        uid_next = self._selected.uid_next
+        # So many messages have so many UIDs below it: a smaller UIDNEXT is wrong.
+        if uid_next is not None and self.exists < uid_next <= MAX_UID + 1:
+            return uid_next - 1
         answer = await commands.uid_fetch(self._connection, "*", "UID")
-        return max(answer.messages, default=0)
+        return max(answer.messages, default=MAX_UID)
 
     async def uids(self, low: int, high: int) -> list[int]:
         """UIDs that exist in the window, ascending."""
@@ -71,36 +74,34 @@ class OpenFolder:
 
     async def newest(self, low: int) -> list[Fetched]:
         """Rows from `low` to whatever is newest now, newest first."""
-        if self._cached(low) is None:
-            rows = await self._read_rows(f"{low}:*")
-        else:
-            rows = await self._known_rows(f"{low}:*")
         # With `*` the server names its last message even if that lies below `low`.
-        return [row for row in rows if row.uid >= low]
+        asked = range(low, MAX_UID + 1)
+        return await (self._read_rows(asked) if self._cached(low) is None else self._known_rows(asked))
 
     async def rows(self, uids: Iterable[int]) -> list[Fetched]:
         """Rows of these UIDs, newest first; those that are gone are left out."""
-        wanted = list(uids)
+        wanted = set(uids)
         if any(self._cached(uid) is not None for uid in wanted):
             return await self._known_rows(wanted)
         return await self._read_rows(wanted)
 
     async def messages(self, uids: Iterable[int]) -> Mapping[int, Fetched]:
         """Messages with their content by UID; those that are gone are left out."""
-        asked = set(uids)
-        answer = await self._again(await commands.uid_fetch(self._connection, asked, _MESSAGE), _MESSAGE_BARE)
-        found = {uid: self._unreadable(uid) for uid in (answer.garbled | answer.messages.keys()) & asked}
+        answer = await fetch_whole(self._connection, set(uids), _MESSAGE, _MESSAGE_BARE, _has_body)
+        found: dict[int, Fetched] = {}
+        if answer.garbled:
+            heads = await self._read_rows(set(answer.garbled))
+            found = {row.uid: replace(row, incomplete=_UNREADABLE) for row in heads}
         for uid, items in answer.messages.items():
-            if ("", 0) in items.sections:
-                found[uid] = await self._message(items)
+            found[uid] = await self._message(items)
         return found
 
     def _cached(self, uid: int) -> Fetched | None:
         return self._cache.find(self.name, self.uid_validity, uid)
 
-    async def _known_rows(self, uids: str | list[int]) -> list[Fetched]:
+    async def _known_rows(self, uids: Uids) -> list[Fetched]:
         """Only the flags are asked for; rows not met before are read in a second command."""
-        answer = await commands.uid_fetch(self._connection, uids, "UID FLAGS")
+        answer = await fetch_whole(self._connection, uids, "UID FLAGS", "UID FLAGS", _has_flags)
         rows, unmet = [], set(answer.garbled)
         for uid, items in answer.messages.items():
             known = self._cached(uid)
@@ -112,26 +113,13 @@ class OpenFolder:
             rows += await self._read_rows(unmet)
         return sorted(rows, key=lambda row: row.uid, reverse=True)
 
-    async def _read_rows(self, uids: str | Iterable[int]) -> list[Fetched]:
-        answer = await self._again(await commands.uid_fetch(self._connection, uids, _ROW), _ROW_BARE)
-        rows = {uid: await self._row(items) for uid, items in answer.messages.items() if items.header is not None}
+    async def _read_rows(self, uids: Uids) -> list[Fetched]:
+        answer = await fetch_whole(self._connection, uids, _ROW, _ROW_BARE, _has_header)
+        rows = {uid: await self._row(items) for uid, items in answer.messages.items()}
         for row in rows.values():
             self._cache.keep(row)
-        rows.update({uid: self._unreadable(uid) for uid in answer.garbled if uid not in rows})
+        rows.update({uid: self._unreadable(uid) for uid in answer.garbled})
         return [rows[uid] for uid in sorted(rows, reverse=True)]
-
-    async def _again(self, answer: FetchAnswer, items: str) -> FetchAnswer:
-        """What was garbled is asked for once more, one by one and without BODYSTRUCTURE: it is mostly that."""
-        messages = dict(answer.messages)
-        garbled = set()
-        for uid in sorted(answer.garbled - messages.keys())[:_MOST_AGAIN]:
-            second = await commands.uid_fetch(self._connection, [uid], items)
-            if uid in second.messages:
-                messages[uid] = second.messages[uid]
-            else:
-                garbled.add(uid)
-        left_over = frozenset(answer.garbled - messages.keys())
-        return FetchAnswer(messages, frozenset(garbled) | left_over, answer.nameless)
 
     async def _row(self, items: Items) -> Fetched:
         head = await _worked(parse_head, items.header or b"")
@@ -173,11 +161,21 @@ class OpenFolder:
         return replace(self._fetched(Items(uid), _NO_HEAD, None), incomplete=_UNREADABLE)
 
 
-_MOST_AGAIN = 20
+def _has_header(items: Items) -> bool:
+    return items.header is not None
+
+
+def _has_body(items: Items) -> bool:
+    return ("", 0) in items.sections
+
+
+def _has_flags(items: Items) -> bool:
+    return items.flags is not None
 
 
 def _labels(flags: frozenset[str]) -> tuple[str, ...]:
-    return tuple(sorted(flag for flag in flags if not flag.startswith("\\")))
+    """A keyword is an atom (RFC 9051 9); what is none, of a server that sends it all the same, is no label."""
+    return tuple(sorted(flag for flag in flags if not flag.startswith("\\") and flag.isprintable()))
 
 
 T = TypeVar("T")

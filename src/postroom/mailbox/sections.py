@@ -38,8 +38,15 @@ async def fetch_sections(connection: Connection, items: Items, beginning: bytes)
     if headers is None:
         return None
     entity = _with_fields(outline, headers | {outline.section: head})
+    if any(_is_misdrawn(one) for one in _sections(entity)):
+        return None
     octets = await _octets(connection, items.uid, entity)
-    return _with_octets(entity, octets)
+    return None if octets is None else _with_octets(entity, octets)
+
+
+def _is_misdrawn(entity: Entity) -> bool:
+    """Whether the outline and the entity's own header differ about its having parts."""
+    return bool(entity.children) is not media_type(entity.fields).value.startswith("multipart/")
 
 
 def _sections(entity: Entity) -> list[Entity]:
@@ -56,7 +63,7 @@ async def _mime_headers(connection: Connection, uid: int, outline: Entity) -> di
         names = wanted_sections[start : start + _AT_ONCE]
         answer = await commands.uid_fetch(connection, [uid], " ".join(f"BODY.PEEK[{name}.MIME]" for name in names))
         items = answer.messages.get(uid)
-        if items is None:
+        if items is None or answer.refused:
             return None
         for name in names:
             header = items.sections.get((f"{name}.MIME", 0))
@@ -71,15 +78,25 @@ def _with_fields(entity: Entity, headers: Mapping[str, bytes]) -> Entity:
     return replace(entity, fields=parse_fields(headers[entity.section]), children=children)
 
 
-async def _octets(connection: Connection, uid: int, entity: Entity) -> Mapping[tuple[str, int], bytes]:
-    """The beginning of each text section, and both ends of each base64 one, from which its size follows."""
+async def _octets(connection: Connection, uid: int, entity: Entity) -> Mapping[tuple[str, int], bytes] | None:
+    """The beginning of each text section, and both ends of each base64 one, from which its size follows.
+
+    None if the server refuses or leaves a text out: its BODYSTRUCTURE spoke of what is not there.
+    """
     asked = _asked(entity)
     found: dict[tuple[str, int], bytes] = {}
     for start in range(0, len(asked), _AT_ONCE):
         answer = await commands.uid_fetch(connection, [uid], " ".join(asked[start : start + _AT_ONCE]))
+        if answer.refused:
+            return None
         if uid in answer.messages:
             found.update(answer.messages[uid].sections)
-    return found
+    left_out = any(_was_asked(section, asked) and (section, 0) not in found for section in wanted(entity))
+    return None if left_out else found
+
+
+def _was_asked(section: str, asked: list[str]) -> bool:
+    return any(one.startswith(f"BODY.PEEK[{section}]<0.") for one in asked)
 
 
 def _asked(entity: Entity) -> list[str]:

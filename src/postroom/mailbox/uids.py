@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from postroom.base.errors import GatewayError, invalid, not_found
+from postroom.imap.wire import MAX_UID
 
-_FORM = re.compile(r"([1-9]\d{0,9})(?:-([1-9]\d{0,9}))?\Z", re.ASCII)
-_LARGEST = 2**32 - 1
+_FORM = re.compile(r"([1-9]\d{0,9})(?:-(0|[1-9]\d{0,18}))?\Z", re.ASCII)
 
 
 def write_uid(uid: int, uid_validity: int) -> str:
@@ -16,9 +16,12 @@ def write_uid(uid: int, uid_validity: int) -> str:
 
 
 def read_uid(text: str, argument: str = "uid") -> tuple[int, int | None]:
-    """UID and UIDVALIDITY, the latter None in the bare form. Raises `validation_error`."""
+    """UID and UIDVALIDITY, the latter None in the bare form and 0 of a server that tells none.
+
+    Raises `validation_error`.
+    """
     match = _FORM.match(text)
-    if not match or int(match[1]) > _LARGEST:
+    if not match or int(match[1]) > MAX_UID:
         raise invalid(argument, "must be a uid as list_messages returns it, such as 57-1712")
     return int(match[1]), int(match[2]) if match[2] else None
 

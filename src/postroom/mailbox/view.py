@@ -66,7 +66,7 @@ class MailboxView:
 
     async def messages(self, folder: str | None, uids: Sequence[str]) -> Mapping[str, Shown | GatewayError]:
         """Each uid's message with its content, or why there is none. Raises for what concerns all of them."""
-        asked = {uid: read_uid(uid) for uid in uids}
+        asked = {uid: read_uid(uid, f"uids[{place}]" if len(uids) > 1 else "uid") for place, uid in enumerate(uids)}
         async with self._account.open(folder or self.default_folder) as opened:
             current = {
                 uid: number for uid, (number, validity) in asked.items() if validity in (None, opened.uid_validity)
