@@ -22,7 +22,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
         uids  cursors  view  directory  health  faults  wiring
     operations/     what the product does: declared once, run in one corridor
         operation  access  ask  answer  schema  faults  rate  perform  catalogue
-        overview  reading  messages  administering
+        overview  reading  messages  room  administering
     surfaces/       skins: HTTP API and MCP
         http_connection  application  guard  authenticate  messages  http_api  routes  documents  openapi  mcp  toolbox
     version         one number

@@ -11,6 +11,7 @@ from postroom.mail.date import format_utc
 from postroom.mail.header import decode_words, one_line
 from postroom.mail.model import Address, Part, Shown
 from postroom.operations.answer import Answer
+from postroom.operations.room import Room
 
 View = Literal["text", "html", "full"]
 _BODIES: dict[View, tuple[str, ...]] = {"text": ("text",), "html": ("html",), "full": ("text", "html")}
@@ -56,6 +57,8 @@ class Row(Answer):
     seen: bool
     has_attachments: bool | None
     in_reply_to: str | None
+    left_out: dict[str, int] = Field(default_factory=dict)
+    """Set only when a field was cut for a model: how many entries or characters are missing, by field."""
     error: str = ""
     """Set only when the message could not be read whole."""
 
@@ -80,63 +83,75 @@ class Missing(Answer):
     error: dict[str, Any]
 
 
-def row_of(shown: Shown, mailbox: str) -> Row:
-    return Row(**_row_fields(shown, mailbox))
+def row_of(shown: Shown, mailbox: str, room: Room) -> Row:
+    return Row(**_row_fields(shown, mailbox, room), **_left_out(room))
 
 
-def message_of(shown: Shown, mailbox: str, view: View, *, headers: bool, max_chars: int) -> Message:
+def message_of(shown: Shown, mailbox: str, view: View, room: Room, *, headers: bool, max_chars: int) -> Message:
     """A message with the bodies of `view`, each cut to `max_chars` characters."""
     content = shown.content
+    parts = room.some("attachments", content.attachments) if content else []
     bodies = {name: getattr(content, name) if content else None for name in _BODIES[view]}
     cut = {name: body[:max_chars] if body is not None else None for name, body in bodies.items()}
     shortened = any(len(body or "") > max_chars for body in bodies.values())
     lost = content is not None and "truncated" in content.faults
-    extra: dict[str, Any] = {"headers": header_lines(shown)} if headers else {}
+    extra: dict[str, Any] = {"headers": _header_lines(shown, room)} if headers else {}
     if shortened:
         longest = max(len(body or "") for body in bodies.values())
         extra["truncated_hint"] = f"Ask again with max_chars up to {longest} for more."
     elif lost:
         extra["truncated_hint"] = "The message is too large; the rest of its text is not available here."
+    fields = _row_fields(shown, mailbox, room) | {
+        "reply_to": _correspondents(shown.head.reply_to, "reply_to", room),
+        "references": room.some("references", shown.head.references),
+    }
     return Message(
-        **_row_fields(shown, mailbox),
-        reply_to=_correspondents(shown.head.reply_to),
-        references=list(shown.head.references),
+        **fields,
         **cut,
         truncated=shortened or lost,
-        attachments=[_attachment(part) for part in content.attachments] if content else [],
+        attachments=[_attachment(part) for part in parts],
         **extra,
+        **_left_out(room),
     )
 
 
-def header_lines(shown: Shown) -> list[HeaderLine]:
-    return [HeaderLine(name=field.name, value=one_line(decode_words(field.value))) for field in shown.head.fields]
+def _left_out(room: Room) -> dict[str, Any]:
+    return {"left_out": dict(room.left_out)} if room.left_out else {}
 
 
-def _row_fields(shown: Shown, mailbox: str) -> dict[str, Any]:
+def _header_lines(shown: Shown, room: Room) -> list[HeaderLine]:
+    lines = [(field.name, one_line(decode_words(field.value))) for field in shown.head.fields]
+    return [HeaderLine(name=name, value=value) for name, value in room.lines("headers", lines)]
+
+
+def _row_fields(shown: Shown, mailbox: str, room: Room) -> dict[str, Any]:
     head = shown.head
     known: dict[str, Any] = {"error": shown.incomplete} if shown.incomplete else {}
     return known | {
         "uid": shown.uid,
         "mailbox": mailbox,
         "folder": shown.folder,
-        "message_id": head.message_id,
-        "from": _correspondents(head.from_),
-        "to": _correspondents(head.to),
-        "cc": _correspondents(head.cc),
-        "subject": head.subject,
+        "message_id": room.line("message_id", head.message_id),
+        "from": _correspondents(head.from_, "from", room),
+        "to": _correspondents(head.to, "to", room),
+        "cc": _correspondents(head.cc, "cc", room),
+        "subject": room.line("subject", head.subject),
         "date": _time(head.date),
         "received_at": _time(shown.received_at),
         "size": shown.size,
-        "flags": sorted(shown.flags),
-        "labels": list(shown.labels),
+        "flags": room.some("flags", sorted(shown.flags)),
+        "labels": room.some("labels", shown.labels),
         "seen": "\\Seen" in shown.flags,
         "has_attachments": shown.has_attachments,
-        "in_reply_to": head.in_reply_to,
+        "in_reply_to": room.line("in_reply_to", head.in_reply_to),
     }
 
 
-def _correspondents(addresses: tuple[Address, ...]) -> list[Correspondent]:
-    return [Correspondent(name=address.name, address=address.address) for address in addresses]
+def _correspondents(addresses: tuple[Address, ...], name: str, room: Room) -> list[Correspondent]:
+    return [
+        Correspondent(name=address.name and room.short(address.name), address=address.address)
+        for address in room.some(name, addresses)
+    ]
 
 
 def _attachment(part: Part) -> Attachment:

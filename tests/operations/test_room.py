@@ -1,0 +1,79 @@
+"""What a model is shown stays small, whatever a message holds, and says what it leaves out."""
+
+from __future__ import annotations
+
+import orjson
+import pytest
+
+from postroom.mail.model import Address, Content, Field, Head, Part, Shown
+from postroom.operations.messages import message_of, row_of
+from postroom.operations.operation import MODEL_BUDGET
+from postroom.operations.room import Room, for_model
+from tests.servers.dovecot import Dovecot
+from tests.servers.gateway import Gateway
+
+PEOPLE = tuple(Address(f"Name {number} " + "n" * 2_000, f"p{number}@example.org") for number in range(5_000))
+PART = Part("2", "application/pdf", None, "base64", "f" * 250 + ".pdf", False, None, 9, False)
+
+
+def enormous() -> Shown:
+    head = Head(
+        fields=tuple(Field("X-Field", b"v" * 5_000) for _ in range(1_000)),
+        subject="s" * 1_000_000,
+        from_=PEOPLE,
+        to=PEOPLE,
+        cc=PEOPLE,
+        reply_to=PEOPLE,
+        date=None,
+        message_id="<" + "i" * 100_000 + ">",
+        in_reply_to=None,
+        references=tuple(f"<{number}@example.org>" for number in range(10_000)),
+    )
+    content = Content((PART,) * 1_000, "t" * 1_000_000, "h" * 1_000_000)
+    return Shown("5-17", "INBOX", head, None, 5, frozenset(), True, (), content, None)
+
+
+def size(answer: object) -> int:
+    return len(orjson.dumps(answer))
+
+
+def test_an_ordinary_message_is_shown_whole_and_says_nothing_of_room() -> None:
+    people = (Address("Dana Quill", "dana@example.org"), Address(None, "bo@example.org"))
+    head = Head((), "Hello", people[:1], people, (), (), None, "<a@example.org>", None, ())
+    shown = Shown("5-17", "INBOX", head, None, 5, frozenset(), False, (), None, None)
+    assert row_of(shown, "work", for_model(1)) == row_of(shown, "work", Room())
+
+
+@pytest.mark.parametrize("messages", [1, 20])
+def test_an_enormous_message_leaves_room_for_the_others_and_says_what_is_missing(messages: int) -> None:
+    answer = message_of(enormous(), "work", "text", for_model(messages), headers=True, max_chars=0).json_ready()
+    assert size(answer) < 2 * MODEL_BUDGET // messages + 10_000
+    assert answer["left_out"]["to"] == 5_000 - len(answer["to"])
+    assert answer["left_out"]["attachments"] == 1_000 - len(answer["attachments"])
+    assert answer["left_out"]["subject"] == 1_000_000 - len(answer["subject"])
+
+
+def test_a_program_gets_all_of_it() -> None:
+    answer = message_of(enormous(), "work", "full", Room(), headers=True, max_chars=2_000_000).json_ready()
+    assert (len(answer["to"]), len(answer["headers"]), len(answer["attachments"])) == (5_000, 1_000, 1_000)
+    assert len(answer["html"]) == 1_000_000
+    assert "left_out" not in answer
+
+
+def test_twenty_long_messages_stay_within_the_budget_and_none_disappears(gateway: Gateway, dovecot: Dovecot) -> None:
+    letters = [
+        f"Subject: Long {number}\r\nFrom: d@example.org\r\n\r\n".encode() + b"Some words of text.\r\n" * 5_000
+        for number in range(20)
+    ]
+    dovecot.create("work", "Long")
+    dovecot.deliver("work", letters, "Long")
+    rows = gateway.get("/mailboxes/work/messages", folder="Long").json()["messages"]
+    uids = [row["uid"] for row in rows]
+    answer = gateway.call("get_message", {"mailbox": "work", "folder": "Long", "uids": uids})
+    assert [message["uid"] for message in answer["messages"]] == uids
+    assert all(message["truncated"] and len(message["text"]) >= 200 for message in answer["messages"])
+    assert size(answer) <= MODEL_BUDGET
+    one = gateway.call("get_message", {"mailbox": "work", "folder": "Long", "uid": uids[0]})
+    assert (len(one["text"]), size(one) <= MODEL_BUDGET) == (20_000, True)
+    asked = gateway.call("get_message", {"mailbox": "work", "folder": "Long", "uid": uids[0], "max_chars": 90_000})
+    assert len(asked["text"]) == 90_000
