@@ -41,7 +41,8 @@ class Room:
         """Pairs of short texts, as many as `_LINES` times `characters` hold."""
         if self.characters is None:
             return list(values)
-        kept, left = [], self.characters * _LINES
+        kept: list[tuple[str, str]] = []
+        left = self.characters * _LINES
         for first, second in values:
             pair = (self.short(first), self.short(second, self.characters))
             left -= len(pair[0]) + len(pair[1])
