@@ -18,4 +18,4 @@ lock:
 	@scripts/lock
 
 clean:
-	rm -rf .venv .cache build dist
+	rm -rf .venv .cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache build dist

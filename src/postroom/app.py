@@ -7,14 +7,16 @@ import contextlib
 import os
 import signal
 import socket
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import uvicorn
+import uvloop
 
 from postroom.base.clock import Clock, SystemClock
-from postroom.base.files import PRIVATE_UMASK
+from postroom.base.files import PRIVATE_UMASK, exposure
 from postroom.base.logs import Log
 from postroom.base.seal import Seal
 from postroom.config import Config
@@ -28,6 +30,7 @@ from postroom.surfaces.authenticate import Authenticator
 from postroom.surfaces.documents import Documents
 from postroom.surfaces.guard import Guard
 from postroom.surfaces.http_connection import BoundedConnection
+from postroom.version import VERSION
 
 _GRACE_SECONDS = 10
 """How long running requests may take to end after the process was asked to stop."""
@@ -69,8 +72,13 @@ async def running(config: Config, *, clock: Clock | None = None, log: Log | None
 def serve(config: Config) -> None:
     """Run until SIGINT or SIGTERM."""
     os.umask(PRIVATE_UMASK)
-    with asyncio.Runner(loop_factory=_new_loop) as runner:
-        runner.run(_until_stopped(config))
+    run(_until_stopped(config))
+
+
+def run(program: Coroutine[Any, Any, None]) -> None:
+    """Run on the event loop that the product runs on, whoever starts it."""
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(program)
 
 
 async def _until_stopped(config: Config) -> None:
@@ -81,8 +89,10 @@ async def _until_stopped(config: Config) -> None:
         log.warning("config.password_written_out", mailbox=name)
     stop = asyncio.Event()
     stop_on_signals(stop)
-    async with running(config, clock=clock, log=log):
-        log.info("gateway.started", count=len(config.mailboxes))
+    for name in passwords_open_to_others(config):
+        log.warning("config.password_readable_by_others", mailbox=name)
+    async with running(config, clock=clock, log=log) as gateway:
+        log.info("gateway.started", count=len(config.mailboxes), listen=gateway.url, version=VERSION)
         await stop.wait()
     log.info("gateway.stopped")
 
@@ -96,17 +106,25 @@ def passwords_written_out(config: Config) -> list[str]:
     ]
 
 
+def passwords_open_to_others(config: Config) -> list[str]:
+    """Mailboxes whose password or token file other users of the machine can read."""
+    return [
+        mailbox.name
+        for mailbox in config.mailboxes
+        if any(
+            file is not None and exposure(file, file.stat())
+            for server in (mailbox.imap, mailbox.smtp)
+            if server is not None
+            for file in (server.password_file, server.token_file)
+        )
+    ]
+
+
 def stop_on_signals(stop: asyncio.Event) -> None:
     """Set `stop` at the first SIGINT or SIGTERM."""
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
-
-
-def _new_loop() -> asyncio.AbstractEventLoop:
-    import uvloop  # noqa: PLC0415 - only where it exists: the loop of the standard library does as well
-
-    return uvloop.new_event_loop()
 
 
 class _Server(uvicorn.Server):

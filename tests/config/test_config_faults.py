@@ -147,6 +147,7 @@ def test_a_webhook_is_refused_until_it_is_built(faults_of: Faults) -> None:
         ("default_folder: ''", ".default_folder: must be one line of 1 to 1000 printable characters"),
         ("certificate_sha256: abc", ".certificate_sha256: must be the 64 hex digits of the certificate's SHA-256"),
         ("ca_file: none.pem", ".ca_file: there is no such file, or it cannot be read; check path, owner and mode"),
+        ("ca_file: postroom.yaml", ".ca_file: it holds no certificate in PEM form; give the authority's PEM file"),
         ("password: x", ".password_env: password is given too; keep one of them"),
         ("password: []", ".password: must be text; quote it if it looks like something else"),
         ("token_file: postroom.yaml", f".token_file: does not go with auth: password; use one of {ONE_OF_PASSWORDS}"),

@@ -68,4 +68,4 @@ def test_a_port_that_is_taken_is_said_before_anything_starts(start: Start) -> No
         said, error = start(port).communicate(timeout=20)
 
     assert said == ""
-    assert error == f"Port {port} is in use; take another: postroom demo --port 0\n"
+    assert error == f"Port {port} is in use; --port 0 takes a free one (make demo ARGS='--port 0')\n"

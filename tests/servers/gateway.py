@@ -13,6 +13,7 @@ from typing import Any
 
 import httpx2
 
+from postroom.app import run as run_program
 from postroom.app import running
 from postroom.base.clock import SystemClock
 from postroom.base.logs import Log
@@ -100,7 +101,7 @@ def gateway_thread(config_file: Path, tokens: Mapping[str, str]) -> Iterator[Gat
 
     def main() -> None:
         try:
-            asyncio.run(run())
+            run_program(run())
         except BaseException as error:  # noqa: BLE001 - told to the test's thread below
             failed.append(error)
         finally:

@@ -35,6 +35,14 @@ def _context(ca_file: str | None, *, pinned: bool) -> ssl.SSLContext:
     return context
 
 
+def holds_authorities(ca_file: str) -> bool:
+    """Whether a file can be used as `Endpoint.ca_file`."""
+    try:
+        return bool(ssl.create_default_context(cafile=ca_file).get_ca_certs())
+    except (ssl.SSLError, OSError):
+        return False
+
+
 def shown_pin(connection: ssl.SSLObject | ssl.SSLSocket | None) -> str:
     """The SHA-256 of the certificate that the other side showed, in lower-case hex."""
     certificate = connection.getpeercert(binary_form=True) if connection is not None else None
@@ -46,5 +54,5 @@ def why_not(error: Exception) -> str:
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"the certificate is not accepted: {error.verify_message}"
     if isinstance(error, ssl.SSLError):
-        return "no TLS handshake; are the port and the tls mode right?"
+        return "no TLS handshake"
     return "the connection broke during the TLS handshake"

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from postroom.base.tls import holds_authorities
 from postroom.config.faults import Finding, Where, nearest
 from postroom.config.schema import CREDENTIAL_KEYS
 from postroom.config.values import is_loopback, resolved
@@ -148,6 +149,9 @@ def _references(server: Table, where: Where, surroundings: Surroundings | None) 
         name = _text(server.get(key))
         if name and not os.access(resolved(name, {"folder": surroundings.folder}), os.R_OK):
             yield Finding((*where, key), "there is no such file, or it cannot be read", "check path, owner and mode")
+    authorities = str(resolved(_text(server.get("ca_file")), {"folder": surroundings.folder}))
+    if server.get("ca_file") and os.access(authorities, os.R_OK) and not holds_authorities(authorities):
+        yield Finding((*where, "ca_file"), "it holds no certificate in PEM form", "give the authority's PEM file")
     variable = _text(server.get("password_env"))
     if variable and not surroundings.env.get(variable):
         yield Finding((*where, "password_env"), "this environment variable is not set", "set it, or use password_file")

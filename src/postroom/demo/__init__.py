@@ -27,7 +27,9 @@ def run(port: int, as_json: bool) -> None:
     """
     port = _claimed(port)
     with TemporaryDirectory(prefix="postroom-demo-") as folder:
-        asyncio.run(_demonstrate(port, as_json, Path(folder)))
+        from postroom.app import run as run_program  # noqa: PLC0415 - servers and samples are of use without it
+
+        run_program(_demonstrate(port, as_json, Path(folder)))
 
 
 async def _demonstrate(port: int, as_json: bool, state: Path) -> None:
@@ -53,5 +55,5 @@ def _claimed(port: int) -> int:
             probe.bind((HOST, port))
         except OSError as failure:
             reason = "is in use" if failure.errno == errno.EADDRINUSE else "cannot be used"
-            sys.exit(f"Port {port} {reason}; take another: postroom demo --port 0")
+            sys.exit(f"Port {port} {reason}; --port 0 takes a free one (make demo ARGS='--port 0')")
         return int(probe.getsockname()[1])

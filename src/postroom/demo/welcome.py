@@ -46,7 +46,7 @@ def as_page(url: str, tokens: Mapping[str, Secret], mailboxes: Sequence[str]) ->
             "",
             f"    curl -s -H 'Authorization: Bearer {token}' '{url}/mailboxes/{mailboxes[0]}/messages?limit=5'",
             "",
-            f"  Clients, with the {_RECOMMENDED} token (it reads, drafts and organizes, and cannot send or delete):",
+            f"  Clients, with the {_RECOMMENDED} token (scopes read, draft, organize: it can neither send nor delete):",
             *(line for title, text in clients(url, token) for line in ("", f"  {title}", "", _indented(text))),
             "",
             "  Ask your agent: what needs an answer today, and which of these messages would you not trust?",

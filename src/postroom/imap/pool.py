@@ -221,7 +221,7 @@ class Pool:
         if self._refused is not None:
             refused, until = self._refused
             if refused == secret and self._clock.monotonic() < until:
-                raise LoginFault("the server refused the user name or the password; not tried again with the same")
+                raise LoginFault("the server refused the user name or the password before")
         return Identity(self._server.username, secret, self._server.auth)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+from typing import cast
 
 from postroom.base.tls import Endpoint, context_for, shown_pin, why_not
 from postroom.imap.faults import ConnectFault, LostFault, TlsFault, WireFault
@@ -30,8 +31,8 @@ class Stream(asyncio.Protocol):
     # -- what asyncio calls
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - create_connection makes no other
-        self._transport = transport
+        # uvloop's transports are none of asyncio's classes, but do what they do.
+        self._transport = cast("asyncio.Transport", transport)
 
     def data_received(self, data: bytes) -> None:
         self._buffer += data

@@ -60,6 +60,6 @@ def _secret(credential: Credential | None, fault: Callable[[str], Exception]) ->
                 raise CredentialError("no password or token is configured")
             return await credential.reveal()
         except CredentialError as error:
-            raise fault(str(error)) from error
+            raise fault("the password or token cannot be had from where the configuration says") from error
 
     return reveal

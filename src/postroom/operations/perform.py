@@ -61,7 +61,15 @@ class Corridor:
         try:
             answer = await operation.run(call, ask)
             return dict(answer.json_ready())
-        except GatewayError:
+        except GatewayError as error:
+            if error.code in (Code.IMAP_ERROR, Code.SMTP_ERROR):
+                self._log.warning(
+                    "mail.failed",
+                    tool=operation.name,
+                    mailbox=str(error.details.get("mailbox")),
+                    code=error.code,
+                    reason=str(error.details.get("reason")),
+                )
             raise
         except Exception as error:
             self._log.error("call.failed", error, tool=operation.name, token=call.caller.token)

@@ -19,8 +19,8 @@ from postroom.operations.operation import READS, Call, Surface, operation
 from postroom.operations.room import Room, for_model
 
 _READ = Access(Scope.READ)
-_FOREIGN_ROWS = "subject and the names and addresses of people"
-_FOREIGN_MESSAGE = "subject, names, addresses, text, html, headers and file names"
+_FOREIGN_ROWS = "subject, message ids, names and addresses of people"
+_FOREIGN_MESSAGE = "subject, message ids, names, addresses, text, html, headers and file names"
 DEFAULT_LIMIT = 20
 DEFAULT_CHARS = 20_000
 LEAST_CHARS = 200

@@ -15,7 +15,7 @@ from postroom.surfaces.authenticate import Authenticator
 from postroom.surfaces.documents import Documents
 from postroom.surfaces.guard import Guard
 from postroom.surfaces.http_api import HttpApi
-from postroom.surfaces.messages import (
+from postroom.surfaces.responses import (
     empty_response,
     error_response,
     event_response,

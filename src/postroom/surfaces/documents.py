@@ -9,8 +9,8 @@ import orjson
 from starlette.responses import Response
 
 from postroom.base.errors import Code, GatewayError
-from postroom.surfaces.messages import error_response, json_response
 from postroom.surfaces.openapi import openapi
+from postroom.surfaces.responses import error_response, json_response
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 _STYLE = (

@@ -12,7 +12,7 @@ from postroom.base.errors import Code, GatewayError, invalid, not_found
 from postroom.operations.catalogue import CATALOGUE
 from postroom.operations.operation import Surface
 from postroom.operations.perform import Corridor
-from postroom.surfaces.messages import error_response, is_json, json_response, parse_json, read_body
+from postroom.surfaces.responses import error_response, is_json, json_response, parse_json, read_body
 from postroom.surfaces.routes import Match, Routes
 
 

@@ -8,7 +8,7 @@ from postroom.base.errors import Code
 from postroom.operations.catalogue import CATALOGUE
 from postroom.operations.operation import Operation
 from postroom.operations.schema import answer_schema, argument_schema
-from postroom.surfaces.messages import STATUS
+from postroom.surfaces.responses import STATUS
 from postroom.version import VERSION
 
 _ERROR = {
