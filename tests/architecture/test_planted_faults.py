@@ -104,8 +104,8 @@ FAULTS = {
     "a row is made from a fetched message": (
         types,
         "operations/messages.py",
-        "def row_of(shown: Shown, mailbox: str)",
-        "def row_of(shown: Fetched, mailbox: str)",
+        "def row_of(shown: Shown, mailbox: str, room: Room)",
+        "def row_of(shown: Fetched, mailbox: str, room: Room)",
         "error:",
     ),
     "an operation imports the account": (

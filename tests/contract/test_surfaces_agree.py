@@ -146,7 +146,7 @@ def test_a_list_is_rows_and_a_cursor_and_whether_it_is_complete(gateway: Gateway
     answer = gateway.call("list_messages", {"mailbox": "work", "limit": 2})
     rows = answer["messages"]
     assert answer == {
-        "untrusted": NOTICE.format("subject and the names and addresses of people"),
+        "untrusted": NOTICE.format("subject, message ids, names and addresses of people"),
         "messages": [pinned_row(row, number) for row, number in zip(rows, (2000, 1999), strict=True)],
         "next_cursor": answer["next_cursor"],
         "complete": True,
