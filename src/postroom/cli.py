@@ -102,9 +102,9 @@ def _expiry(_context: click.Context, _parameter: click.Parameter, text: str) -> 
     days = re.fullmatch(r"([1-9][0-9]{0,4})d", text, re.ASCII)
     try:
         moment = now + timedelta(days=int(days[1])) if days else datetime.fromisoformat(text)
-    except ValueError:
+        moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except (ValueError, OverflowError):
         raise click.BadParameter("must be a number of days such as 90d, an ISO date, or never") from None
-    moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     if moment <= now:
         raise click.BadParameter("is in the past")
     return moment

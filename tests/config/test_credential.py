@@ -137,3 +137,9 @@ async def test_a_command_ends_when_nobody_waits_for_it_any_more(tmp_path: Path) 
         with pytest.raises(asyncio.CancelledError):
             await waiting
         assert await asyncio.to_thread(reader.read) == b""
+
+
+async def test_a_pipe_in_the_place_of_a_file_is_refused_and_never_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pw")
+    with pytest.raises(CredentialError, match="not a plain file"):
+        await FileCredential(tmp_path / "pw").reveal()

@@ -8,7 +8,7 @@ from postroom.base.clock import HandClock
 from postroom.base.secret import Secret
 from postroom.base.tls import Endpoint
 from postroom.imap.connection import Deadlines
-from postroom.imap.faults import BusyFault, ConnectFault, LoginFault, RefusedFault
+from postroom.imap.faults import BusyFault, ConnectFault, CredentialFault, LoginFault, RefusedFault
 from postroom.imap.pool import LONGEST_REST, REFUSED_REST, Pool, Server, rest_after
 from tests.servers.peer import Peer, listening
 from tests.servers.ports import free_port
@@ -248,3 +248,15 @@ async def test_a_server_without_room_is_told_at_once_when_no_call_holds_a_connec
             async with asyncio.timeout(0.3), pool.connection():
                 pass
         pool.close()
+
+
+async def test_a_secret_that_never_comes_costs_the_connect_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def never() -> Secret:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    endpoint = Endpoint("127.0.0.1", free_port(), "none")
+    pool = Pool(Server(endpoint, "ana", "password", never, Deadlines(0.1, 0.5), 1), HandClock())
+    with pytest.raises(CredentialFault):
+        async with pool.connection():
+            pass

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import signal
+import stat
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -110,7 +112,11 @@ Credential = InlineCredential | FileCredential | EnvironmentCredential | Command
 
 
 def _read(path: Path) -> bytes:
-    with path.open("rb") as file:
+    """Links are followed, since containers mount secrets so; a pipe would be waited for without end."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "it is not a plain file")
         return file.read(_LONGEST_FILE + 1)
 
 

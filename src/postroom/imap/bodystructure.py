@@ -8,6 +8,8 @@ from postroom.imap.wire import Token, as_int
 from postroom.mail.model import Entity, Field
 
 _MAX_PARTS = 1_000
+_LARGEST = 2**53 - 1
+"""Octets that a body may have: what JSON can say exactly."""
 
 
 def read_structure(token: Token) -> Entity | None:
@@ -49,7 +51,7 @@ def _multipart(token: Sequence[Token], section: str, counter: list[int]) -> Enti
 def _leaf(token: Sequence[Token], section: str) -> Entity | None:
     main, sub = _at(token, 0), _at(token, 1)
     length = as_int(_at(token, 6))
-    if not isinstance(main, bytes) or not isinstance(sub, bytes) or length is None:
+    if not isinstance(main, bytes) or not isinstance(sub, bytes) or length is None or length > _LARGEST:
         return None
     kind = (main + b"/" + sub).lower()
     fields = _fields(kind, _at(token, 2), _at(token, 3), _at(token, 5), _disposition(token, kind))

@@ -18,7 +18,7 @@ from postroom.imap.faults import (
     WireFault,
 )
 from postroom.imap.incoming import Incoming, Sink
-from postroom.imap.reply import Reply, Selected, read_selected
+from postroom.imap.reply import Reply, Selected, code_number, read_selected
 from postroom.imap.stream import Stream
 from postroom.imap.wire import (
     Argument,
@@ -31,7 +31,6 @@ from postroom.imap.wire import (
     Stray,
     Token,
     Untagged,
-    as_int,
     write_command,
 )
 
@@ -249,8 +248,7 @@ class Connection:
             self._learn(status.code_values)
         elif status.code == "UIDVALIDITY" and status.tag is None and self.selected is not None:
             # The folder was made anew under an open session: what UIDs named before, they name no more.
-            validity = as_int(status.code_values[0]) if status.code_values else None
-            self.selected = replace(self.selected, uid_validity=validity or 0, uid_next=None)
+            self.selected = replace(self.selected, uid_validity=code_number(status.code_values) or 0, uid_next=None)
 
     def _note_untagged(self, response: Untagged) -> None:
         if response.kind == "CAPABILITY":

@@ -16,6 +16,7 @@ from postroom.imap.connection import Connection, Deadlines
 from postroom.imap.faults import (
     BusyFault,
     ConnectFault,
+    CredentialFault,
     DeadlineFault,
     ImapFault,
     LoginFault,
@@ -77,6 +78,10 @@ class Pool:
         self._last_fault: ImapFault | None = None
         self._refused: tuple[Secret, float] | None = None
         self._closed = False
+
+    @property
+    def command_seconds(self) -> float:
+        return self._server.deadlines.command
 
     @asynccontextmanager
     async def connection(self, folder: bytes | None = None) -> AsyncIterator[Connection]:
@@ -198,7 +203,11 @@ class Pool:
     async def _open(self) -> Connection:
         async with self._opening:
             self._check_rest()
-            identity = await self._identity()
+            try:
+                async with asyncio.timeout(self._server.deadlines.connect):
+                    identity = await self._identity()
+            except TimeoutError:
+                raise CredentialFault("the password or token did not come in time") from None
             try:
                 connection = await open_connection(self._server.endpoint, identity, self._server.deadlines)
             except LoginFault:

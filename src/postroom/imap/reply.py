@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from postroom.imap.wire import Garbled, Status, Token, Untagged, as_int
@@ -52,7 +53,11 @@ def read_selected(pending: Selected, reply: Reply) -> Selected:
 
 
 def _code_number(codes: dict[bytes, list[Token]], name: bytes) -> int | None:
-    values = codes.get(name)
+    return code_number(codes.get(name, []))
+
+
+def code_number(values: Sequence[Token]) -> int | None:
+    """The number of a response code such as UIDVALIDITY, or None if it has none that can be used."""
     number = as_int(values[0]) if values else None
     return number if number is not None and number < _LARGEST else None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import difflib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -11,7 +12,7 @@ from postroom.config import FoldersConfig
 from postroom.imap import commands
 from postroom.imap.commands import Namespaces
 from postroom.imap.connection import Connection
-from postroom.imap.faults import BusyFault, ImapFault, LostFault, RefusedFault
+from postroom.imap.faults import BusyFault, DeadlineFault, ImapFault, LostFault, RefusedFault
 from postroom.imap.pool import Pool
 from postroom.mailbox.cache import RowCache
 from postroom.mailbox.faults import imap_error
@@ -20,7 +21,9 @@ from postroom.mailbox.reading import OpenFolder
 
 _NO_SUCH_FOLDER = {"NONEXISTENT", "TRYCREATE", "CANNOT"}
 _BUSY = {"UNAVAILABLE", "INUSE", "LIMIT"}
-_MOST_COMPARED, _LONGEST_COMPARED = 2_000, 200
+_PATIENCE = 4
+"""Commands' deadlines that one call may take in all."""
+_MOST_COMPARED, _LONGEST_COMPARED = 300, 60
 """Names that are compared with one that does not exist, and their letters: nearness costs time."""
 
 
@@ -32,6 +35,7 @@ class Account:
     """One mailbox over its pool. Every IMAP failure leaves here as a `GatewayError`, translated once."""
 
     def __init__(self, name: str, pool: Pool, special: FoldersConfig) -> None:
+        self._patience = _PATIENCE * pool.command_seconds
         self.name = name
         self._pool = pool
         self._overrides = {use: name for use, name in special.model_dump().items() if name}
@@ -68,9 +72,14 @@ class Account:
     async def _connected(self, folder: Folder | None = None) -> AsyncIterator[Connection]:
         opened = False
         try:
-            async with self._pool.connection(folder.raw if folder else None) as connection:
+            async with (
+                asyncio.timeout(self._patience),
+                self._pool.connection(folder.raw if folder else None) as connection,
+            ):
                 opened = True
                 yield connection
+        except TimeoutError:
+            raise imap_error(DeadlineFault("the server is too slow for this call"), self.name) from None
         except RefusedFault as fault:
             if folder is not None and not opened and await self._is_gone(folder, fault):
                 self._folders.pop(folder.name, None)
@@ -96,13 +105,14 @@ class Account:
             raise _NamespacesLost from fault
 
     async def _list(self, connection: Connection, namespaces: Namespaces) -> tuple[Folder, ...]:
-        folders = read_folders(await commands.list_folders(connection), self._overrides, namespaces)
+        listed = await commands.list_folders(connection)
+        folders = await asyncio.to_thread(read_folders, listed, self._overrides, namespaces)
         self._folders = {folder.name: folder for folder in folders}
         return folders
 
     async def _resolve(self, name: str) -> Folder:
         """INBOX needs no listing; any other name must be one that the server listed, and is sent as it spelled it."""
-        if name.upper() == INBOX:
+        if name.isascii() and name.upper() == INBOX:
             return Folder(INBOX, INBOX.encode(), None, "inbox", selectable=True)
         known = self._folders.get(name)
         if known is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
@@ -29,6 +29,8 @@ WHOLE = 128 * 1024
 """Octets up to which a message is fetched whole in one command; larger ones go by section."""
 _MESSAGE_BARE = f"UID FLAGS INTERNALDATE RFC822.SIZE BODY.PEEK[]<0.{WHOLE}>"
 _MESSAGE = f"{_MESSAGE_BARE} BODYSTRUCTURE"
+_ROWS_AT_ONCE = 64
+"""Rows that are read in one command."""
 BEGINNING = 2 * 1024 * 1024
 """Octets of a message that are looked at when its server cannot say where its parts lie."""
 _UNREADABLE = "the server's answer about this message could not be read"
@@ -76,7 +78,9 @@ class OpenFolder:
         """Rows from `low` to whatever is newest now, newest first."""
         # With `*` the server names its last message even if that lies below `low`.
         asked = range(low, MAX_UID + 1)
-        return await (self._read_rows(asked) if self._cached(low) is None else self._known_rows(asked))
+        uid_next = self._selected.uid_next
+        few = uid_next is not None and uid_next - low <= _ROWS_AT_ONCE
+        return await (self._read_rows(asked) if few and self._cached(low) is None else self._known_rows(asked))
 
     async def rows(self, uids: Iterable[int]) -> list[Fetched]:
         """Rows of these UIDs, newest first; those that are gone are left out."""
@@ -114,16 +118,21 @@ class OpenFolder:
         return sorted(rows, key=lambda row: row.uid, reverse=True)
 
     async def _read_rows(self, uids: Uids) -> list[Fetched]:
-        answer = await fetch_whole(self._connection, uids, _ROW, _ROW_BARE, _has_header)
-        rows = {uid: await self._row(items) for uid, items in answer.messages.items()}
-        for row in rows.values():
-            self._cache.keep(row)
-        rows.update({uid: self._unreadable(uid) for uid in answer.garbled})
+        rows: dict[int, Fetched] = {}
+        for batch in _batches(uids):
+            answer = await fetch_whole(self._connection, batch, _ROW, _ROW_BARE, _has_header)
+            for row in await asyncio.to_thread(self._rows_of, list(answer.messages.values())):
+                self._cache.keep(row)
+                rows[row.uid] = row
+            rows.update({uid: self._unreadable(uid) for uid in answer.garbled})
         return [rows[uid] for uid in sorted(rows, reverse=True)]
 
-    async def _row(self, items: Items) -> Fetched:
-        head = await _worked(parse_head, items.header or b"")
-        return self._fetched(items, head, has_attachments(items.structure))
+    def _rows_of(self, messages: list[Items]) -> list[Fetched]:
+        """In a thread: a batch of hostile heads and structures is seconds of work."""
+        return [
+            self._fetched(items, parse_head(items.header or b""), has_attachments(items.structure))
+            for items in messages
+        ]
 
     async def _message(self, items: Items) -> Fetched:
         beginning = items.sections["", 0]
@@ -171,6 +180,16 @@ def _has_body(items: Items) -> bool:
 
 def _has_flags(items: Items) -> bool:
     return items.flags is not None
+
+
+def _batches(uids: Uids) -> Iterator[Uids]:
+    """So many rows at a time that even with the largest structures they are one answer's worth."""
+    if isinstance(uids, range):
+        yield uids
+        return
+    ordered = sorted(uids, reverse=True)
+    for start in range(0, len(ordered), _ROWS_AT_ONCE):
+        yield set(ordered[start : start + _ROWS_AT_ONCE])
 
 
 def _labels(flags: frozenset[str]) -> tuple[str, ...]:

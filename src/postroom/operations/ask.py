@@ -52,10 +52,16 @@ def _uid(value: Any) -> Any:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
+_LONGEST_LIST = 20_000
+"""Characters of a list written as text."""
+
+
 def _list(value: Any) -> Any:
     """A list, a JSON list in a string, or words with commas between them."""
     if not isinstance(value, str):
         return value if isinstance(value, list) else [value]
+    if len(value) > _LONGEST_LIST:
+        raise ValueError(f"must be a list, or at most {_LONGEST_LIST:,} characters")
     text = value.strip()
     if text.startswith("["):
         try:

@@ -16,6 +16,7 @@ from postroom.surfaces.documents import Documents
 from postroom.surfaces.guard import Guard
 from postroom.surfaces.http_api import HttpApi
 from postroom.surfaces.responses import (
+    LARGEST_CALL,
     empty_response,
     error_response,
     event_response,
@@ -47,7 +48,7 @@ class Application:
         self._authenticator = authenticator
         self._corridor = corridor
         self._documents = documents
-        self._max_bytes = max_bytes
+        self._max_bytes = min(max_bytes, LARGEST_CALL)
         self._log = log
         self._http_api = HttpApi(corridor, max_bytes)
 
@@ -116,7 +117,7 @@ def _unauthorized(tried: bool) -> Response:
     """RFC 6750 3: no `error` when no credential was sent. No metadata is named: there is no login to go to."""
     challenge = 'Bearer realm="postroom"' + (', error="invalid_token"' if tried else "")
     error = GatewayError(Code.UNAUTHORIZED, "Send a valid token as Authorization: Bearer TOKEN.")
-    return error_response(error, {"WWW-Authenticate": challenge})
+    return error_response(error, {"WWW-Authenticate": challenge, "Connection": "close"})
 
 
 def _unusable(request: Request) -> Response | None:

@@ -28,6 +28,8 @@ STATUS: Mapping[Code, int] = {
 }
 _ALWAYS = {"Cache-Control": "no-store", "Vary": "Authorization", "X-Content-Type-Options": "nosniff"}
 _DEEPEST = 32
+LARGEST_CALL = 1_000_000
+"""Octets of a call's JSON: no operation takes files yet, and reading JSON holds everybody up."""
 
 
 def json_response(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
