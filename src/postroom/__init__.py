@@ -24,7 +24,8 @@ An import may only point down a storey; neighbours in a storey do not know each 
         operation  access  ask  answer  schema  faults  rate  perform  catalogue
         overview  reading  messages  room  administering
     surfaces/       skins: HTTP API and MCP
-        http_connection  application  guard  authenticate  responses  http_api  routes  documents  openapi  mcp  toolbox
+        http_connection  application  guard  authenticate  presence  responses
+        http_api  routes  documents  openapi  mcp  toolbox
     version         one number
     app             the roof: from a configuration to a running process
     demo/           a mail server with sample mail before the same gateway

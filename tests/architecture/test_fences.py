@@ -74,7 +74,7 @@ def test_no_task_is_started_outside_a_group_and_groups_stand_where_they_may() ->
         found = set(calls(tree))
         assert not found & {"asyncio.create_task", "asyncio.ensure_future", "loop.create_task"}, name
         if "asyncio.TaskGroup" in found:
-            assert name.startswith(("app", "mailbox/", "demo/"))
+            assert name.startswith(("app", "mailbox/", "demo/", "surfaces/presence"))
 
 
 def test_the_unexpected_is_caught_in_the_corridor_at_the_skin_and_by_the_thread_that_works_for_others() -> None:
@@ -83,7 +83,7 @@ def test_the_unexpected_is_caught_in_the_corridor_at_the_skin_and_by_the_thread_
         for node in ast.walk(tree):
             if isinstance(node, ast.ExceptHandler) and (node.type is None or ast.unparse(node.type) == "Exception"):
                 broad.add(name)
-    assert broad == {"operations/perform", "store/worker", "surfaces/application"}
+    assert broad == {"operations/perform", "store/worker", "surfaces/application", "surfaces/presence"}
 
 
 def test_whatever_catches_everything_raises_it_again() -> None:

@@ -167,7 +167,7 @@ FAULTS = {
     "HTTP walks past the corridor": (
         corridor,
         "surfaces/http_api.py",
-        "            answer = await self._corridor.perform(match.operation.name, arguments, caller, Surface.HTTP)",
+        "            answer = await while_present(request.receive, work)",
         "            call = Call(caller, Surface.HTTP, self._corridor._directory)\n"
         "            answer = (await match.operation.run(call, match.operation.ask(**arguments))).json_ready()",
         "FAILED tests/operations/test_corridor.py",

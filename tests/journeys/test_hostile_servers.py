@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import httpx2
 import pytest
 
 from tests.servers.gateway import Gateway, running_gateway
@@ -45,9 +46,7 @@ def peer_thread(*conversations: Conversation) -> Iterator[Listening]:
 @contextmanager
 def gateway_before(folder: Path, *conversations: Conversation) -> Iterator[tuple[Gateway, Listening]]:
     with peer_thread(*conversations) as peer:
-        mailbox = (
-            f"  - name: work\n    imap: {{host: 127.0.0.1, port: {peer.port}, tls: none, username: u, password: p}}"
-        )
+        mailbox = f"  - name: work\n    imap: {{host: 127.0.0.1, port: {peer.port}, tls: none, username: u, password: p, connections: 1}}"
         with running_gateway(folder, mailbox, {"all": ("read, admin", "work")}, LIMITS) as gateway:
             yield gateway, peer
 
@@ -207,3 +206,16 @@ def test_a_server_that_leaves_at_id_and_knows_no_noop_is_healthy_and_can_be_read
         for _ in range(2):
             (row,) = gateway.get("/mailboxes/work/messages").json()["messages"]
             assert (row["uid"], row["subject"]) == ("5-17", "Odd")
+
+
+@pytest.mark.parametrize("path", ["/mailboxes/work/messages/5", "/mcp"])
+def test_who_hangs_up_leaves_the_connection_to_the_next(path: str, tmp_path: Path) -> None:
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
+    call |= {"params": {"name": "get_message", "arguments": {"uid": "5"}}}
+    with gateway_before(tmp_path, answering_fetch_with(), ordinary) as (gateway, _), gateway.http() as impatient:
+        impatient.timeout = 0.3
+        with pytest.raises(httpx2.ReadTimeout):
+            impatient.post(path, json=call) if path == "/mcp" else impatient.get(path)
+        started = time.monotonic()
+        assert gateway.get("/mailboxes/work/messages/5").json()["subject"] == "Ordinary"
+        assert time.monotonic() - started < COMMAND_SECONDS - 0.5

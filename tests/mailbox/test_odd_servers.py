@@ -177,7 +177,7 @@ async def test_messages_that_are_named_and_never_given_end_the_list_with_a_word_
         page = await page_of(account, limit=1)
     assert page.rows == ()
     assert page.incomplete == "only the newest 5,000 messages were looked at"
-    assert len(peer.heard) < 60
+    assert len(peer.heard) < 130  # 5,000 messages, 64 to a command, and the searches
 
 
 @pytest.mark.parametrize("uid_validity", [0, 1_772_530_000_123])

@@ -15,6 +15,7 @@ from postroom.surfaces.authenticate import Authenticator
 from postroom.surfaces.documents import Documents
 from postroom.surfaces.guard import Guard
 from postroom.surfaces.http_api import HttpApi
+from postroom.surfaces.presence import while_present
 from postroom.surfaces.responses import (
     LARGEST_CALL,
     empty_response,
@@ -110,7 +111,8 @@ class Application:
                 return error_response(error)
             return _mcp_response(mcp.unreadable(error.message))
         headers = {name: request.headers[name] for name in _ROUTING_HEADERS if name in request.headers}
-        return _mcp_response(await mcp.reply(message, headers, Toolbox(self._corridor, caller)))
+        work = mcp.reply(message, headers, Toolbox(self._corridor, caller))
+        return _mcp_response(await while_present(request.receive, work))
 
 
 def _unauthorized(tried: bool) -> Response:

@@ -12,6 +12,7 @@ from postroom.base.errors import Code, GatewayError, invalid, not_found
 from postroom.operations.catalogue import CATALOGUE
 from postroom.operations.operation import Surface
 from postroom.operations.perform import Corridor
+from postroom.surfaces.presence import while_present
 from postroom.surfaces.responses import LARGEST_CALL, error_response, is_json, json_response, parse_json, read_body
 from postroom.surfaces.routes import Match, Routes
 
@@ -29,7 +30,8 @@ class HttpApi:
             match = self._match(request)
             self._corridor.admit(match.operation.name, caller)
             arguments = await self._arguments(request, match)
-            answer = await self._corridor.perform(match.operation.name, arguments, caller, Surface.HTTP)
+            work = self._corridor.perform(match.operation.name, arguments, caller, Surface.HTTP)
+            answer = await while_present(request.receive, work)
         except GatewayError as error:
             allow = error.details.get("allow")
             return error_response(error, {"Allow": ", ".join(allow)} if allow else None)
