@@ -46,7 +46,8 @@ def peer_thread(*conversations: Conversation) -> Iterator[Listening]:
 @contextmanager
 def gateway_before(folder: Path, *conversations: Conversation) -> Iterator[tuple[Gateway, Listening]]:
     with peer_thread(*conversations) as peer:
-        mailbox = f"  - name: work\n    imap: {{host: 127.0.0.1, port: {peer.port}, tls: none, username: u, password: p, connections: 1}}"
+        login = "username: u, password: p, connections: 1"
+        mailbox = f"  - name: work\n    imap: {{host: 127.0.0.1, port: {peer.port}, tls: none, {login}}}"
         with running_gateway(folder, mailbox, {"all": ("read, admin", "work")}, LIMITS) as gateway:
             yield gateway, peer
 
