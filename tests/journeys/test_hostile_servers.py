@@ -220,3 +220,26 @@ def test_who_hangs_up_leaves_the_connection_to_the_next(path: str, tmp_path: Pat
         started = time.monotonic()
         assert gateway.get("/mailboxes/work/messages/5").json()["subject"] == "Ordinary"
         assert time.monotonic() - started < COMMAND_SECONDS - 0.5
+
+
+def test_who_still_waits_when_the_gateway_stops_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("postroom.app._GRACE_SECONDS", 1)
+    monkeypatch.setattr(f"{__name__}.LIMITS", "limits: {command_seconds: 20}")
+    answers: list[httpx2.Response] = []
+    asked = threading.Event()
+
+    async def hangs_when_asked(peer: Peer) -> None:
+        await peer.lets_in()
+        await peer.opens(exists=1, uid_next=6)
+        await peer.hears()
+        asked.set()
+        await peer.hangs()
+
+    with gateway_before(tmp_path, hangs_when_asked) as (gateway, _):
+        asking = threading.Thread(target=lambda: answers.append(gateway.get("/mailboxes/work/messages/5")))
+        asking.start()
+        assert asked.wait(timeout=10)
+    asking.join()
+    (answer,) = answers
+    assert (answer.status_code, answer.json()["error"]["code"]) == (503, "unavailable")
+    assert answer.headers["retry-after"] == "5"

@@ -8,7 +8,7 @@ import socket
 
 import pytest
 
-from postroom.surfaces import http_connection
+from postroom.surfaces import http_connection, responses
 from tests.servers.gateway import Gateway
 
 HEAD = b"GET /health HTTP/1.1\r\nHost: localhost\r\n"
@@ -55,3 +55,12 @@ def test_requests_on_one_connection_are_each_measured_anew(gateway: Gateway) -> 
 def test_a_head_that_never_ends_is_given_up(gateway: Gateway, begun: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_connection, "HEAD_SECONDS", 0.2)
     assert sent(gateway, begun) == b""
+
+
+@pytest.mark.parametrize("path", [b"/mcp", b"/mailboxes/work/messages/read"])
+def test_a_body_that_never_comes_is_given_up(gateway: Gateway, path: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(responses, "BODY_SECONDS", 0.2)
+    bearer = b"Authorization: Bearer " + gateway.tokens["all"].encode()
+    head = b"POST " + path + b" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" + bearer
+    answer = sent(gateway, head + b"\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{")
+    assert answer.startswith(b"HTTP/1.1 503 ")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -61,6 +63,11 @@ class Application:
             response = await self._answer(request)
         except ClientDisconnect:
             return
+        except asyncio.CancelledError:
+            # The process stops and does not wait any longer: the client is told so before the end.
+            stopping = GatewayError(Code.UNAVAILABLE, "The gateway is stopping. Try again in a moment.", retry_after=5)
+            await error_response(stopping, {"Connection": "close"})(scope, receive, send)
+            raise
         except GatewayError as error:
             response = error_response(error)
         except Exception as error:  # noqa: BLE001 - a fault of the skin itself still gets our shape, and the log a trace
@@ -107,7 +114,7 @@ class Application:
         try:
             message = parse_json(await read_body(request, self._max_bytes))
         except GatewayError as error:
-            if error.code is Code.TOO_LARGE:
+            if error.code is not Code.VALIDATION_ERROR:
                 return error_response(error)
             return _mcp_response(mcp.unreadable(error.message))
         headers = {name: request.headers[name] for name in _ROUTING_HEADERS if name in request.headers}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any
 
@@ -28,6 +29,8 @@ STATUS: Mapping[Code, int] = {
 }
 _ALWAYS = {"Cache-Control": "no-store", "Vary": "Authorization", "X-Content-Type-Options": "nosniff"}
 _DEEPEST = 32
+BODY_SECONDS = 60.0
+"""For a whole request body to arrive."""
 LARGEST_CALL = 1_000_000
 """Octets of a call's JSON: no operation takes files yet, and reading JSON holds everybody up."""
 
@@ -60,15 +63,25 @@ def event_response(value: Any) -> Response:
 async def read_body(request: Request, limit: int) -> bytes:
     """The whole body. Raises `too_large` as soon as it is known to be."""
     declared = request.headers.get("content-length", "")
-    body = bytearray()
     if not declared.isdigit() or int(declared) <= limit:
-        async for chunk in request.stream():
-            body += chunk
-            if len(body) > limit:
-                break
-        else:
-            return bytes(body)
+        try:
+            async with asyncio.timeout(BODY_SECONDS):
+                body = await _read_within(request, limit)
+        except TimeoutError:
+            raise GatewayError(Code.UNAVAILABLE, "The request's body did not come in time; send it again.") from None
+        if body is not None:
+            return body
     raise GatewayError(Code.TOO_LARGE, f"The request is larger than the {limit:,} octets taken here.", limit=limit)
+
+
+async def _read_within(request: Request, limit: int) -> bytes | None:
+    """The body, or None when it grows past the limit."""
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > limit:
+            return None
+    return bytes(body)
 
 
 def is_json(request: Request) -> bool:
