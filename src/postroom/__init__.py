@@ -19,7 +19,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
         database  worker  migrations  times  tokens  keys
     mailbox/        the door: nobody else reaches IMAP, SMTP or the unfiltered account
         account  folders  reading  fetching  sections  cache  listing
-        uids  cursors  view  directory  health  faults  wiring
+        uids  cursors  view  entry  directory  health  faults  wiring
     operations/     what the product does: declared once, run in one corridor
         operation  access  ask  answer  schema  faults  rate  perform  catalogue
         overview  reading  messages  room  administering

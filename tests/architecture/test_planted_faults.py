@@ -122,6 +122,20 @@ FAULTS = {
         FUTURE + "import postroom.imap.pool\n",
         "Only mailbox reaches mail servers BROKEN",
     ),
+    "an operation reaches for the account behind a mailbox": (
+        types,
+        "operations/overview.py",
+        "                name=settings.name,",
+        "                name=settings.account.name,",
+        'has no attribute "account"',
+    ),
+    "an operation imports the entry that holds it": (
+        contracts,
+        "operations/overview.py",
+        FUTURE,
+        FUTURE + "import postroom.mailbox.entry\n",
+        "Only mailbox reaches mail servers BROKEN",
+    ),
     "an operation parses mail itself": (
         contracts,
         "operations/reading.py",

@@ -207,7 +207,7 @@ def test_no_secret_is_shown_by_a_configuration(load_text: Load) -> None:
 
 def test_the_fingerprint_changes_with_a_setting_but_not_with_a_credential(load_text: Load) -> None:
     def fingerprint(text: str) -> bytes:
-        return load_text(text).fingerprint_of("work")
+        return load_text(text).mailbox("work").fingerprint
 
     first = fingerprint(SMALLEST)
     assert len(first) == 32
@@ -217,7 +217,7 @@ def test_the_fingerprint_changes_with_a_setting_but_not_with_a_credential(load_t
     assert fingerprint(SMALLEST.replace("imap.example.com", "imap2.example.com")) != first
     assert fingerprint(SMALLEST + "    trusted_hops: 2\n") != first
     with pytest.raises(KeyError):
-        load_text(SMALLEST).fingerprint_of("other")
+        load_text(SMALLEST).mailbox("other")
 
 
 def test_a_file_is_looked_for_in_the_documented_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

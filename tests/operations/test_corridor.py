@@ -19,8 +19,8 @@ from postroom.base.clock import HandClock
 from postroom.base.logs import Log
 from postroom.base.seal import KeyRing, Seal
 from postroom.base.token import token_hash
-from postroom.config import TokenConfig
-from postroom.mailbox.directory import Directory, Entry
+from postroom.config import MailboxConfig, TokenConfig
+from postroom.mailbox.directory import Directory
 from postroom.operations.perform import Corridor
 from postroom.operations.rate import Rate
 from postroom.store.database import Database
@@ -39,7 +39,7 @@ SEAL = Seal(KeyRing(0, {0: bytes(32)}))
 class Broken(Directory):
     """A directory with a fault that nobody foresaw, whose words hold what must not get out."""
 
-    def visible(self, caller: Caller) -> tuple[Entry, ...]:
+    def visible(self, caller: Caller) -> tuple[MailboxConfig, ...]:
         raise RuntimeError(f"password {CANARY} is wrong") from KeyError(CANARY)
 
 

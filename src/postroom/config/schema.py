@@ -275,7 +275,3 @@ class Config(ConfigFile):
             if mailbox.name == name:
                 return mailbox
         raise KeyError(name)
-
-    def fingerprint_of(self, mailbox_name: str) -> bytes:
-        """`MailboxConfig.fingerprint` of the mailbox of that name; KeyError if there is none."""
-        return self.mailbox(mailbox_name).fingerprint

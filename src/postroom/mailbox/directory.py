@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from postroom.base.caller import Caller
 from postroom.base.clock import Clock
 from postroom.base.errors import Code, GatewayError, not_found
 from postroom.base.seal import Seal
 from postroom.config import MailboxConfig
-from postroom.mailbox.account import Account
+from postroom.mailbox.entry import Entry
+from postroom.mailbox.health import Health, examine
 from postroom.mailbox.view import MailboxView
-from postroom.smtp import Submission
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One configured mailbox; without IMAP or SMTP that side is None."""
-
-    settings: MailboxConfig
-    account: Account | None
-    submission: Submission | None
 
 
 class Directory:
@@ -32,9 +22,13 @@ class Directory:
         self._seal = seal
         self._clock = clock
 
-    def visible(self, caller: Caller) -> tuple[Entry, ...]:
-        """The caller's mailboxes in the configuration's order."""
-        return tuple(entry for entry in self._entries if entry.settings.name in caller.mailboxes)
+    def visible(self, caller: Caller) -> tuple[MailboxConfig, ...]:
+        """The settings of the caller's mailboxes, in the configuration's order."""
+        return tuple(entry.settings for entry in self._of(caller))
+
+    async def examine(self, caller: Caller) -> list[Health]:
+        """Try the servers of the caller's mailboxes now."""
+        return await examine(self._of(caller))
 
     def view(self, caller: Caller, name: str | None) -> MailboxView:
         """The mailbox of that name or user name. Raises `not_found`, or `conflict` without IMAP or if it is unclear."""
@@ -52,8 +46,11 @@ class Directory:
             if entry.account is not None:
                 entry.account.close()
 
+    def _of(self, caller: Caller) -> tuple[Entry, ...]:
+        return tuple(entry for entry in self._entries if entry.settings.name in caller.mailboxes)
+
     def _named(self, caller: Caller, name: str | None) -> Entry:
-        entries = self.visible(caller)
+        entries = self._of(caller)
         found = [entry for entry in entries if name is None or entry.settings.name == name]
         found = found or [entry for entry in entries if name in _user_names(entry.settings)]
         if len(found) == 1:

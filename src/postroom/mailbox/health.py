@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from postroom.base.errors import GatewayError
-from postroom.mailbox.directory import Entry
+from postroom.mailbox.entry import Entry
 from postroom.mailbox.faults import smtp_error
 from postroom.smtp import SmtpFault
 

@@ -12,7 +12,7 @@ from postroom.imap.connection import Deadlines
 from postroom.imap.faults import CredentialFault
 from postroom.imap.pool import Pool, Server
 from postroom.mailbox.account import Account
-from postroom.mailbox.directory import Entry
+from postroom.mailbox.entry import Entry
 from postroom.smtp import SmtpFault, Submission
 
 

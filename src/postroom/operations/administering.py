@@ -6,7 +6,7 @@ from typing import Any
 
 from postroom.base.caller import Scope
 from postroom.base.errors import GatewayError
-from postroom.mailbox.health import Health, examine
+from postroom.mailbox.health import Health
 from postroom.operations.access import Access
 from postroom.operations.answer import Answer
 from postroom.operations.ask import Ask
@@ -35,7 +35,7 @@ class HealthReport(Answer):
 @operation("GET /health/mailboxes", title="Check servers", effect=PROBES, access=Access(Scope.ADMIN))
 async def health_check(call: Call, ask: Ask) -> HealthReport:
     """Connect and log in to every visible IMAP and SMTP server now, and tell what fails."""
-    found = await examine(call.directory.visible(call.caller))
+    found = await call.directory.examine(call.caller)
     return HealthReport(mailboxes=[_told(health) for health in found])
 
 

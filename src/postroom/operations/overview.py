@@ -30,14 +30,14 @@ async def mailboxes(call: Call, ask: Ask) -> Mailboxes:
     return Mailboxes(
         mailboxes=[
             MailboxEntry(
-                name=entry.settings.name,
-                description=entry.settings.description,
-                imap=entry.settings.imap is not None,
-                smtp=entry.settings.smtp is not None,
-                address=entry.settings.own_address or None,
-                default_folder=entry.settings.imap.default_folder if entry.settings.imap else None,
-                identities=[str(identity) for identity in entry.settings.identities],
+                name=settings.name,
+                description=settings.description,
+                imap=settings.imap is not None,
+                smtp=settings.smtp is not None,
+                address=settings.own_address or None,
+                default_folder=settings.imap.default_folder if settings.imap else None,
+                identities=[str(identity) for identity in settings.identities],
             )
-            for entry in call.directory.visible(call.caller)
+            for settings in call.directory.visible(call.caller)
         ]
     )

@@ -10,7 +10,7 @@ from datetime import date
 from postroom.base.caller import Caller, Scope
 from postroom.base.clock import Clock
 from postroom.base.errors import Code, GatewayError
-from postroom.base.token import token_hash
+from postroom.base.token import token_hash, well_formed
 from postroom.config import TokenConfig
 from postroom.store import tokens
 from postroom.store.database import Database
@@ -42,7 +42,8 @@ class Authenticator:
         configured = self._configured.get(hashed)
         if configured is not None:
             return self._caller(configured.name, configured.scopes, configured.mailboxes)
-        record = await self._issued(hashed)
+        # Issued tokens have our form: what has not is no guess worth a look into the store.
+        record = await self._issued(hashed) if well_formed(match[1]) else None
         now = self._clock.now()
         if record is None or not record.live(now):
             return None

@@ -13,7 +13,7 @@ from postroom.operations.catalogue import CATALOGUE
 from postroom.operations.operation import Surface
 from postroom.operations.perform import Corridor
 from postroom.surfaces.presence import while_present
-from postroom.surfaces.responses import LARGEST_CALL, error_response, is_json, json_response, parse_json, read_body
+from postroom.surfaces.responses import error_response, is_json, json_response, parse_json, read_body
 from postroom.surfaces.routes import Match, Routes
 
 
@@ -22,7 +22,7 @@ class HttpApi:
 
     def __init__(self, corridor: Corridor, request_max_bytes: int) -> None:
         self._corridor = corridor
-        self._request_max_bytes = min(request_max_bytes, LARGEST_CALL)
+        self._request_max_bytes = request_max_bytes
         self._routes = Routes(CATALOGUE.values())
 
     async def answer(self, request: Request, caller: Caller) -> Response:

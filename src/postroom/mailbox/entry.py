@@ -1,0 +1,18 @@
+"""A configured mailbox with its two sides; it stays inside this package, since the account in it is unfiltered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from postroom.config import MailboxConfig
+from postroom.mailbox.account import Account
+from postroom.smtp import Submission
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One configured mailbox; without IMAP or SMTP that side is None."""
+
+    settings: MailboxConfig
+    account: Account | None
+    submission: Submission | None
