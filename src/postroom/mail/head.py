@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import replace
 
 from postroom.mail.address import parse_addresses
 from postroom.mail.date import parse_date
 from postroom.mail.header import decode_words, one_line, parse_fields
-from postroom.mail.model import Head
+from postroom.mail.model import Address, Head
 from postroom.mail.parameters import parse_mime_value
+from postroom.mail.unseen import unseen_in, visible_line
 
 MAX_IDS = 1_000
 """References that are kept: the first, which names the root, and the latest."""
@@ -26,7 +29,7 @@ def parse_head(block: bytes) -> Head:
         first.setdefault(field.name.lower(), field.value)
     subject, date = first.get("subject"), first.get("date")
     charset = parse_mime_value(first.get("content-type", b"")).parameters.get("charset")
-    return Head(
+    head = Head(
         fields=fields,
         subject=None if subject is None else one_line(decode_words(subject, charset)),
         from_=parse_addresses(first.get("from", b""), charset),
@@ -37,6 +40,38 @@ def parse_head(block: bytes) -> Head:
         message_id=_first_id(first.get("message-id")),
         in_reply_to=_first_id(first.get("in-reply-to")),
         references=message_ids(first.get("references") or b""),
+    )
+    return head if all(text.isascii() for text in _texts(head)) else _visible(head)
+
+
+_PEOPLE = ("from_", "to", "cc", "reply_to")
+
+
+def _texts(head: Head) -> Iterator[str]:
+    """What a person would read of a head, as far as a sender chose it."""
+    yield head.subject or ""
+    for name in _PEOPLE:
+        for one in getattr(head, name):
+            yield one.name or ""
+            yield one.address
+
+
+def _visible(head: Head) -> Head:
+    """A head without what nobody sees, but with the signals of it."""
+    return replace(
+        head,
+        subject=None if head.subject is None else visible_line(head.subject),
+        from_=_visible_people(head.from_),
+        to=_visible_people(head.to),
+        cc=_visible_people(head.cc),
+        reply_to=_visible_people(head.reply_to),
+        unseen=frozenset[str]().union(*map(unseen_in, _texts(head))),
+    )
+
+
+def _visible_people(people: tuple[Address, ...]) -> tuple[Address, ...]:
+    return tuple(
+        Address(visible_line(one.name) or None if one.name else None, visible_line(one.address)) for one in people
     )
 
 

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from postroom.mail.charset import are_joined, decode, decode_unnamed, is_valid
-from postroom.mail.lines import clean_text as clean_text
 from postroom.mail.lines import one_line as one_line
 from postroom.mail.model import Field
 from postroom.mail.transfer import decode_base64, unescape

@@ -7,7 +7,7 @@ import re
 _REMOVED = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff]+")
 _BREAK = re.compile("[\t-\r\x1c-\x1f\x85\u2028\u2029]")
 _BREAK_RUN = re.compile("[\t-\r\x1c-\x1f\x85\u2028\u2029 ]+")
-_NOT_IN_TEXT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]+")
+_SURROGATES = re.compile("[\ud800-\udfff]+")
 
 
 def one_line(text: str) -> str:
@@ -27,6 +27,7 @@ def _one_space(match: re.Match[str]) -> str:
     return " " if _BREAK.search(match[0]) else match[0]
 
 
-def clean_text(text: str) -> str:
-    """Text for a body: lines end with LF, and TAB is the only other control left; no surrogates."""
-    return _NOT_IN_TEXT.sub("", text.replace("\r\r\n", "\n").replace("\r\n", "\n").replace("\r", "\n"))
+def plain_lines(text: str) -> str:
+    """Text for a body: its lines end with LF, and it holds no surrogates and no NUL; other controls are still there."""
+    text = text.replace("\r\r\n", "\n").replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "")
+    return text if text.isascii() else _SURROGATES.sub("", text)
