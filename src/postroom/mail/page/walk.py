@@ -1,0 +1,229 @@
+"""For going through a page once, from top to bottom, and noting down what a human would see of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from turbohtml import Document, Element, Node, Text
+
+from postroom.mail.model import Link
+from postroom.mail.page.cascade import Styles
+from postroom.mail.page.css import names
+from postroom.mail.page.loads import is_pixel, is_remote_image
+from postroom.mail.page.rows import tabular_rows
+from postroom.mail.page.safe import MAX_DEPTH, SafeHtml, href, spans
+from postroom.mail.page.state import State, Style
+from postroom.mail.page.words import INLINE, LINE, PARAGRAPH, Words
+from postroom.mail.url import Target, is_mismatch, is_suspicious_scheme, read_url
+
+_NEVER = names(
+    "head title meta style script template noscript noembed noframes iframe object embed applet svg math select option "
+    "optgroup datalist textarea input audio video canvas dialog map xmp plaintext frameset frame link base progress "
+    "meter"
+)
+"""Elements whose content is never text (POLICY 3.7.3)."""
+_HEADINGS = {f"h{level}": "#" * level + " " for level in range(1, 7)}
+_PARAGRAPHS = names("p h1 h2 h3 h4 h5 h6 dl pre figure listing blockquote")
+_LINES = names(
+    "address article aside body caption center dd details div dt fieldset figcaption footer form header hgroup hr "
+    "legend li main nav search section summary table tbody tfoot thead tr td th button"
+)
+_GAPS = dict.fromkeys(_PARAGRAPHS, PARAGRAPH) | dict.fromkeys(_LINES, LINE)
+_LISTS = names("ul ol menu dir")
+_BREAKING = frozenset({"block", "flex", "grid", "table", "list-item", "flow-root"})
+_BLANKS = re.compile(r"[ \t\r\n\f]+")
+_CONTROLS = re.compile("[\x00-\x08\x0b\x0e-\x1f]")
+_SEEN = re.compile(
+    "[^\\s\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202f\u2060-\u206f\u2800\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0]"
+)
+"""Anything but blanks and fillers, which say nothing where they are hidden."""
+MAX_LABEL = 500
+"""Characters of a link's label that are kept beside its target."""
+
+
+@dataclass(slots=True, eq=False)
+class _End:
+    """What is to be done where an element ends."""
+
+    tag: str
+    state: State
+    """Of what follows."""
+    safe: str
+    gap: int
+    target: Target | None = None
+    row: bool = False
+
+
+class Walk:
+    """One way through a page; afterwards the words, the safe HTML, the links and the signals are there."""
+
+    def __init__(self, page: Document, styles: Styles, words: Words, safe: SafeHtml) -> None:
+        self.links: list[Link] = []
+        self.signals: set[str] = set()
+        self._styles = styles
+        self._words = words
+        self._safe = safe
+        self._labels: list[list[str]] = []
+        self._rows = tabular_rows(page)
+        self._depth = 0
+
+    def go(self, root: Element) -> None:
+        """Every element once, and without recursion: what is left to do stands on a stack."""
+        state = State()
+        left: list[Node | _End] = [root]
+        while left:
+            item = left.pop()
+            if type(item) is Text:
+                self._text(item.data, state)
+            elif type(item) is _End:
+                self._leave(item)
+                state = item.state
+            elif type(item) is Element:
+                own = self._styles.own(item, item.tag)
+                inner = self._styles.state(state, own)
+                if self._is_passed_over(item, inner, own):
+                    continue
+                left.append(self._enter(item, state, inner, own))
+                left.extend(reversed(item.children))
+                state = inner
+
+    def _text(self, text: str, state: State) -> None:
+        if not state.legible:
+            self._hidden(text)
+            return
+        is_plain = text.isprintable()
+        if not is_plain:
+            text = _CONTROLS.sub("", text)
+        if state.keeps_lines:
+            text = text.replace("\r\n", "\n").replace("\r", "\n")
+            self._words.kept(text)
+        else:
+            text = text if is_plain and "  " not in text else _BLANKS.sub(" ", text)
+            self._words.text(text)
+        self._safe.text(text)
+        if self._labels:
+            self._labels[-1].append(text)
+
+    def _hidden(self, text: str) -> None:
+        if "hidden_text" not in self.signals and _SEEN.search(text):
+            self.signals.add("hidden_text")
+
+    def _is_passed_over(self, element: Element, state: State, own: Style | None) -> bool:
+        """What has no inside: the hidden, the never shown, and the void."""
+        tag = element.tag
+        if state.hidden:
+            self._hidden("" if tag in _NEVER else element.text)
+            self._images([element, *element.select("img")], None, hidden=True)
+            return True
+        if tag == "img":
+            self._images([element], own, hidden=not state.shown)
+        elif tag == "br" and state.legible:
+            self._words.line_end()
+            self._safe.begin("br")
+        elif tag == "hr" and state.shown:
+            self._words.rule()
+            self._safe.begin("hr")
+        return tag in _NEVER or tag in ("img", "br", "hr", "wbr", "col")
+
+    def _images(self, elements: Iterable[Element], own: Style | None, *, hidden: bool) -> None:
+        for element in elements:
+            if element.tag == "img":
+                if is_remote_image(element) and (hidden or is_pixel(element, own)):
+                    self.signals.add("tracking_pixel")
+                if self._labels and not hidden:
+                    self._labels[-1].append("")
+
+    def _enter(self, element: Element, outer: State, inner: State, own: Style | None) -> _End:
+        tag = element.tag
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            self.signals.add("too_complex")
+        end = _End(tag, outer, "", _gap(tag, own))
+        attributes = ""
+        if tag == "a":
+            end.target = self._target(element.attr("href"))
+            attributes = href(end.target.href) if end.target else ""
+            self._labels.append([])
+        elif tag in ("td", "th"):
+            attributes = spans(element.attr("colspan"), element.attr("rowspan"))
+        elif tag == "tr":
+            end.row = element in self._rows
+        end.safe = self._safe.begin(tag, attributes)
+        self._begin(element, end)
+        return end
+
+    def _begin(self, element: Element, end: _End) -> None:
+        words, tag = self._words, end.tag
+        if end.gap:
+            words.block(end.gap)
+        if tag == "li" and end.gap:
+            words.item()
+        elif tag in _HEADINGS:
+            words.mark(_HEADINGS[tag])
+        elif tag in _LISTS:
+            words.list_begins(_first(element) if tag == "ol" else None)
+        elif tag == "blockquote":
+            words.quote(1)
+        elif end.row:
+            words.row(1)
+
+    def _leave(self, end: _End) -> None:
+        words, tag = self._words, end.tag
+        self._depth -= 1
+        self._safe.end(end.safe)
+        if tag == "a":
+            self._link(end.target, self._labels.pop())
+        elif tag in _LISTS:
+            words.list_ends()
+        elif tag == "blockquote":
+            words.quote(-1)
+        elif tag == "li" or tag in _HEADINGS:
+            words.unmark()
+        elif tag in ("td", "th"):
+            words.cell()
+        elif end.row:
+            words.row(-1)
+        if end.gap:
+            words.block(end.gap)
+
+    def _target(self, given: str | None) -> Target | None:
+        target = read_url(given) if given else None
+        if given and target is None and is_suspicious_scheme(given):
+            self.signals.add("suspicious_link")
+        return target
+
+    def _link(self, target: Target | None, label: list[str]) -> None:
+        """Notes a link that can be seen, by words or by an image."""
+        text = "".join(label)
+        if target is None or not (text.strip() or "" in label):
+            return
+        if self._labels:  # a link in a link, by way of a table
+            self._labels[-1].append(text)
+        text = " ".join(text[: 4 * MAX_LABEL].split())[:MAX_LABEL]
+        link = Link(text, target.href, target.host, is_mismatch(text, target))
+        if text:
+            self._words.link(len(self.links))
+        self.links.append(link)
+        flags = (
+            ("link_mismatch", link.mismatch),
+            ("suspicious_link", target.suspicious),
+            ("homograph_link", target.homograph),
+        )
+        self.signals.update(name for name, is_set in flags if is_set)
+
+
+def _gap(tag: str, own: Style | None) -> int:
+    """The distance an element keeps from its neighbours; its display may change it."""
+    gap = _GAPS.get(tag, INLINE)
+    display = own.get("display", "") if own else ""
+    if display == "inline":
+        return INLINE
+    return LINE if gap == INLINE and display in _BREAKING else gap
+
+
+def _first(element: Element) -> int:
+    start = element.attr("start") or "1"
+    return int(start) if start.isascii() and start.isdecimal() and len(start) < 6 else 1
