@@ -7,19 +7,18 @@ import re
 
 _BASE64_LINE = re.compile(rb"[A-Za-z0-9+/]*={0,3}")
 _BASE64_RUN = re.compile(rb"[A-Za-z0-9+/]{2,}")
-_NOT_BASE64 = bytes(set(range(256)) - set(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="))
-_BLANKS = b" \t\r\n\v\f"
+NOT_BASE64 = bytes(set(range(256)) - set(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="))
 _ESCAPE = re.compile(rb"=([0-9A-Fa-f]{2})")
 _DIGITS = "0123456789abcdefABCDEF"
 _OCTETS = {(high + low).encode("ascii"): bytes.fromhex(high + low) for high in _DIGITS for low in _DIGITS}
 # The look-behind makes each run of blanks be tried once, so that a megabyte of them is no attack.
 _TRAILING_BLANKS = re.compile(rb"(?<![ \t])[ \t]++(?=\r?(?:\n|\Z))")
 _STRAY_ESCAPE = re.compile(rb"==|=\r(?!\n)")
-_SOFT_BREAK = re.compile(rb"=\r?(?:\n|\Z)")
+_SOFT_BREAK_OR_ESCAPE = re.compile(rb"=\r?(?:\n|\Z)|=([0-9A-Fa-f]{2})")
 _UU_BEGIN = re.compile(rb"^begin(?:-base64)?[ \t]+[0-7]{3,4}\b[^\n]*\n", re.MULTILINE)
 _UU_END = re.compile(rb"^(?:end|={4})[ \t]*\r?$", re.MULTILINE)
 _COMMENT = re.compile(rb"\([^()]*+\)")
-_UU_NAMES = frozenset(("x-uuencode", "uuencode", "x-uue", "uue"))
+UU_NAMES = frozenset(("x-uuencode", "uuencode", "x-uue", "uue"))
 
 
 def encoding_name(value: bytes | None) -> str:
@@ -36,7 +35,7 @@ def decode_transfer(octets: bytes, encoding: str) -> bytes:
         return decode_base64(octets)
     if name == "quoted-printable":
         return decode_quoted_printable(octets)
-    return decode_uuencode(octets) if name in _UU_NAMES else octets
+    return decode_uuencode(octets) if name in UU_NAMES else octets
 
 
 def decode_base64(octets: bytes) -> bytes:
@@ -45,9 +44,9 @@ def decode_base64(octets: bytes) -> bytes:
     A footer that somebody hung below the encoded text is left out: lines that are not base64 after an empty line,
     after padding or after a signature line.
     """
-    packed = octets.translate(None, _BLANKS)
+    packed = octets.translate(None, b"\r\n")
     if not _BASE64_LINE.fullmatch(packed):
-        packed = _without_footer(octets).translate(None, _NOT_BASE64)
+        packed = _without_footer(octets).translate(None, NOT_BASE64)
     return b"".join(_quanta(run) for run in _BASE64_RUN.findall(packed))
 
 
@@ -61,19 +60,26 @@ def _without_footer(octets: bytes) -> bytes:
     ended = False
     position = 0
     for line in octets.split(b"\n"):
-        bare = line.strip()
-        if ended and bare and not _BASE64_LINE.fullmatch(bare):
+        footer, ended = is_footer(line, ended)
+        if footer:
             return octets[:position]
-        ended = bare in (b"", b"--") or bare.endswith(b"=") or (ended and not bare)
         position += len(line) + 1
     return octets
+
+
+def is_footer(line: bytes, ended: bool) -> tuple[bool, bool]:
+    """Whether a line begins a footer, if the encoded text may have `ended` before it; and whether it may have after."""
+    bare = line.strip().replace(b"\r", b"")
+    if ended and bare and not _BASE64_LINE.fullmatch(bare):
+        return True, True
+    return False, bare in (b"", b"--") or bare.endswith(b"=")
 
 
 def decode_quoted_printable(octets: bytes) -> bytes:
     """RFC 2045 6.7, tolerant: lower-case digits, escapes without meaning kept, blanks before a line end dropped."""
     stripped = _TRAILING_BLANKS.sub(b"", octets)
     if _STRAY_ESCAPE.search(stripped):
-        return unescape(_SOFT_BREAK.sub(b"", stripped))
+        return _SOFT_BREAK_OR_ESCAPE.sub(lambda match: _OCTETS[match[1]] if match[1] else b"", stripped)
     return binascii.a2b_qp(stripped)
 
 
@@ -88,16 +94,31 @@ def _octet(match: re.Match[bytes]) -> bytes:
 
 def decode_uuencode(octets: bytes) -> bytes:
     """uuencode (POSIX 1003.1): the lines between `begin` and `end`, or all when there is no `begin`."""
-    begin = _UU_BEGIN.search(octets)
-    start = begin.end() if begin else 0
-    ending = _UU_END.search(octets, start)
-    lines = octets[start : ending.start() if ending else len(octets)].split(b"\n")
-    if begin and begin[0].startswith(b"begin-base64"):
-        return decode_base64(b"\n".join(lines))
-    return b"".join([_uu_line(line) for line in lines if line.strip()])
+    start, is_base64 = uu_bounds(octets)
+    body = octets[start:]
+    body = body[: uu_ending(body)]
+    if is_base64:
+        return decode_base64(body)
+    return b"".join([uu_line(line) for line in body.split(b"\n") if line.strip()])
 
 
-def _uu_line(line: bytes) -> bytes:
+UU_SEARCHED = 64 * 1024
+"""Octets within which `begin` must end."""
+
+
+def uu_bounds(octets: bytes) -> tuple[int, bool]:
+    """Where the lines behind `begin` start, 0 without one; and whether they are base64."""
+    begin = _UU_BEGIN.search(octets, 0, UU_SEARCHED)
+    return (begin.end(), begin[0].startswith(b"begin-base64")) if begin else (0, False)
+
+
+def uu_ending(lines: bytes) -> int | None:
+    """Where the line that ends the file begins; None if it is not there."""
+    ending = _UU_END.search(lines)
+    return ending.start() if ending else None
+
+
+def uu_line(line: bytes) -> bytes:
     """A line says its own length, which is not believed beyond the characters it holds."""
     line = line.rstrip(b"\r")
     held = (len(line) + 2) // 4
