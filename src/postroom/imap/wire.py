@@ -16,7 +16,7 @@ from postroom.imap.faults import WireFault
 MAX_NESTING = 64
 """Lists nested deeper than this are read past, not kept: a hostile BODYSTRUCTURE costs only itself."""
 MAX_SYNTAX = 1024 * 1024
-"""Octets of one response outside its literals; a longer one is not taken apart, but for the answer to a SEARCH."""
+"""Octets of one response outside its literals; a longer one is not taken apart, but for a SEARCH or SORT."""
 MAX_UID = 2**32 - 1
 
 
@@ -83,8 +83,9 @@ _CODE = re.compile(rb"\[([^\]\s]+)(?: ((?:\"(?:[^\"\\]|\\.)*\"|[^\]\"])*))?\] ?(
 _TOKEN = re.compile(
     rb"""[ ]*(?:
         (?P<open>\() | (?P<close>\))
-      | "(?P<quoted>(?:[^"\\\r\n]|\\.)*)"
+      | "(?P<quoted>[^"\\\r\n]*+(?:\\.[^"\\\r\n]*+)*+)"
       | (?P<atom>(?:[^\s()"{}\[\]\x00]+|\{(?!\d+\+?\}\Z)|\}|\[(?:"(?:[^"\\]|\\.)*"|[^\]"])*\]|\])+)
+      | (?P<stray>.)
     )""",
     re.X | re.S,
 )
@@ -141,7 +142,7 @@ def _read_untagged(pieces: list[Piece]) -> Untagged | Garbled:
         return Garbled("", None)
     kind = match[match.lastindex or 1].decode().upper()
     rest = line[match.end() :]
-    if kind == "SEARCH" and len(pieces) == 1:
+    if kind in ("SEARCH", "SORT") and len(pieces) == 1:
         return Untagged(kind, number, list(rest.partition(b"(")[0].split()))
     try:
         values = _bounded_tokens([rest, *pieces[1:]])
@@ -194,25 +195,19 @@ class _Reader:
 
     def feed(self, text: bytes) -> None:
         text = _LITERAL.sub(b"", text).rstrip(b" \t")
-        position = 0
-        while position < len(text):
-            match = _TOKEN.match(text, position)
-            if not match:
+        for match in _TOKEN.finditer(text):
+            kind = match.lastgroup
+            if kind == "atom":
+                atom = match["atom"]
+                self.add(None if len(atom) == 3 and atom.upper() == b"NIL" else atom)
+            elif kind == "quoted":
+                self.add(read_quoted(match["quoted"]))
+            elif kind == "open":
+                self._open()
+            elif kind == "close":
+                self._close()
+            else:
                 raise WireFault("octets that are no IMAP token")
-            position = match.end()
-            self._take(match)
-
-    def _take(self, match: re.Match[bytes]) -> None:
-        kind = match.lastgroup
-        if kind == "open":
-            self._open()
-        elif kind == "close":
-            self._close()
-        elif kind == "quoted":
-            self.add(read_quoted(match["quoted"]))
-        else:
-            atom = match["atom"]
-            self.add(None if atom.upper() == b"NIL" else atom)
 
     def _open(self) -> None:
         if self._too_deep or len(self._stack) >= MAX_NESTING:
@@ -243,6 +238,7 @@ class Atom:
 
 
 Argument: TypeAlias = Atom | bytes | str
+OPEN, CLOSE = Atom("("), Atom(")")
 
 _QUOTABLE = re.compile(rb"[\x20-\x7e]{0,900}\Z")
 
@@ -256,10 +252,15 @@ class Outgoing:
 
 
 def write_command(tag: bytes, name: str, arguments: Sequence[Argument], *, literal_plus: bool) -> Outgoing:
-    """One command. Whatever an argument holds, it cannot end the line: only here are strings put on the wire."""
+    """One command. Whatever an argument holds, it cannot end the line: only here are strings put on the wire.
+
+    The atoms `(` and `)` stand close to what they enclose.
+    """
     segments = [bytearray(tag + b" " + name.encode("ascii"))]
+    before: Argument | None = None
     for argument in arguments:
-        segments[-1] += b" "
+        segments[-1] += b"" if before == OPEN or argument == CLOSE else b" "
+        before = argument
         if isinstance(argument, Atom):
             segments[-1] += _atom(argument)
             continue
