@@ -176,6 +176,18 @@ def test_addresses_that_we_write_are_read_back(people: list[tuple[str | None, st
     assert list(parse_addresses(", ".join(map(format_address, written)).encode())) == written
 
 
+ORDINARY_NAME = r"""("[A-Za-z ,.'-]{0,6}" |[A-Za-z-]{1,4}( [A-Za-z-]{1,3})? )?"""
+ORDINARY_ADDRESS = r"<?[a-z_+]{1,3}(\.[a-z]{1,2})?@[a-z-]{1,3}(\.[a-z]{1,2})?>?"
+ORDINARY = st.lists(st.from_regex(ORDINARY_NAME + ORDINARY_ADDRESS, fullmatch=True), max_size=4)
+
+
+@given(ORDINARY)
+def test_what_is_written_as_most_people_do_is_read_as_everything_else_is(mailboxes: list[str]) -> None:
+    value = ", ".join(mailboxes)
+    # A comment says nothing, but takes a value off the short way.
+    assert pairs(value.encode()) == pairs(f"{value} ()".encode())
+
+
 @given(st.text(ATEXT + ' ."@\\', min_size=1, max_size=12))
 def test_any_quoted_local_part_survives(local: str) -> None:
     quoted = '"' + local.replace("\\", "\\\\").replace('"', '\\"') + '"'

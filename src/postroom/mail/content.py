@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
+from postroom.mail.calendar import read_invitation
 from postroom.mail.charset import decode, is_known, is_plain_superset, is_valid
 from postroom.mail.entity import media_type
 from postroom.mail.flowed import unflow
-from postroom.mail.header import clean_text
-from postroom.mail.model import Content, Entity, Part
+from postroom.mail.lines import plain_lines
+from postroom.mail.model import Body, Content, Entity, Invitation, Part
 from postroom.mail.parts import Leaf, described, leaves
 from postroom.mail.render import MAX_HTML, words_of_html
 
@@ -25,30 +27,40 @@ def assemble(root: Entity, faults: frozenset[str] = frozenset()) -> Content:
     """
     found = tuple(leaves(root))
     parts = described(found)
-    bodies = [_Body(leaf, part) for leaf, part in zip(found, parts, strict=True) if part.is_body]
+    own = [(leaf, part) for leaf, part in zip(found, parts, strict=True) if part.is_body]
+    bodies = tuple(_body(leaf, part) for leaf, part in own)
     html = [body.text for body in bodies if body.is_html]
-    cut = any(len(text) > MAX_HTML for text in html) or any(body.is_cut for body in bodies)
-    text = "" if not parts else _text(bodies)
-    noted = faults | _faults(root) | ({"truncated"} if cut else set())
-    return Content(parts, text, "\n".join(html) if html else None, noted)
+    cut = any(len(text) > MAX_HTML for text in html) or any(leaf.entity.cut for leaf, _ in own)
+    return Content(
+        parts=parts,
+        text="" if not parts else _text(bodies),
+        html="\n".join(html) if html else None,
+        faults=faults | _faults(root) | ({"truncated"} if cut else set()),
+        bodies=bodies,
+        invitation=_invitation(found),
+    )
 
 
-class _Body:
-    """A body leaf with its decoded text."""
-
-    def __init__(self, leaf: Leaf, part: Part) -> None:
-        self.is_html = part.content_type == "text/html"
-        self.is_cut = leaf.entity.cut
-        self.alternative = leaf.alternative
-        octets = leaf.decoded or b""
-        text = clean_text(decode(octets, _charset_of_html(octets, part.charset) if self.is_html else part.charset))
-        if leaf.entity.cut:
-            # A letter cut in two at the end is not a fault of the sender's.
-            text = text.rstrip("\ufffd")
-        self.text = unflow(text, delsp=part.delsp) if part.flowed else text
+def _body(leaf: Leaf, part: Part) -> Body:
+    octets = leaf.decoded or b""
+    is_html = part.content_type == "text/html"
+    text = plain_lines(decode(octets, _charset_of_html(octets, part.charset) if is_html else part.charset))
+    if leaf.entity.cut:
+        # A letter cut in two at the end is not a fault of the sender's.
+        text = text.rstrip("\ufffd")
+    return Body(unflow(text, delsp=part.delsp) if part.flowed else text, is_html, leaf.alternative)
 
 
-def _text(bodies: list[_Body]) -> str | None:
+def _invitation(found: tuple[Leaf, ...]) -> Invitation | None:
+    """That of the first calendar object whose octets are there."""
+    for leaf in found:
+        if leaf.is_calendar and leaf.decoded is not None:
+            parameters = leaf.media_type.parameters
+            return read_invitation(leaf.decoded, parameters.get("charset"), parameters.get("method"))
+    return None
+
+
+def _text(bodies: Sequence[Body]) -> str | None:
     bodies = [body for body in bodies if body.is_html or body.text.strip()] or bodies
     chosen = [body for body in bodies if not body.is_html or _stands_alone(body, bodies)]
     if not chosen:
@@ -57,7 +69,7 @@ def _text(bodies: list[_Body]) -> str | None:
     return texts[0] if len(texts) == 1 else "\n".join(text.rstrip("\n") for text in texts)
 
 
-def _stands_alone(html: _Body, bodies: list[_Body]) -> bool:
+def _stands_alone(html: Body, bodies: Sequence[Body]) -> bool:
     """HTML that no plain text says: none in its alternative, or none before it in the message."""
     if html.alternative is not None:
         return all(body.is_html for body in bodies if body.alternative == html.alternative)

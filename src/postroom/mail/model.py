@@ -51,6 +51,8 @@ class Head:
     """With its brackets, such as `<a@example.org>`."""
     in_reply_to: str | None
     references: tuple[str, ...]
+    unseen: frozenset[str] = frozenset()
+    """Signals of characters that nobody sees: they stood in the subject or in a name, and are not there any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,29 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
+class Invitation:
+    """A calendar invitation (RFC 5545, RFC 5546) as fields; times in ISO 8601, in UTC where the zone is known."""
+
+    method: str | None
+    uid: str | None
+    summary: str | None
+    start: str | None
+    end: str | None
+    organizer: str | None
+    attendees: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """One leaf that is the message's own words: its text decoded and unwrapped, LF line ends."""
+
+    text: str
+    is_html: bool
+    alternative: str | None = None
+    """Section of the innermost multipart/alternative around it; its leaves say the same."""
+
+
+@dataclass(frozen=True, slots=True)
 class Content:
     """A message's body in stages: its leaves, and the text of those that are body."""
 
@@ -109,10 +134,75 @@ class Content:
     html: str | None
     faults: frozenset[str] = frozenset()
     """Of the closed list `mime_ambiguous`, `too_complex`, `truncated`, `encrypted`, `signed`."""
+    bodies: tuple[Body, ...] = ()
+    """What `text` and `html` were put together from, in the message's order."""
+    invitation: Invitation | None = None
+    """Of the first calendar object; None without one."""
+    by_section: bool = False
+    """The parts lie where the server says; else where our own split of the message found them."""
 
     @property
     def attachments(self) -> tuple[Part, ...]:
         return tuple(part for part in self.parts if not part.is_body)
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link of the text: its label, its real target after known wrappers are undone, and the target's host."""
+
+    text: str
+    href: str
+    host: str
+    """Lower case, as an A-label (RFC 5890 2.3.2.1); the domain of a mailto; "" where there is none."""
+    mismatch: bool
+    """The label looks like an address or a host, and of another place than the target."""
+
+
+@dataclass(frozen=True, slots=True)
+class Authentication:
+    """What the mailbox's own servers found (RFC 8601): `pass`, `fail`, `none`, ... or `unknown`."""
+
+    spf: str = "unknown"
+    dkim: str = "unknown"
+    dmarc: str = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A message's content as it may be read: made by `policy.content` and nowhere else."""
+
+    parts: tuple[Part, ...]
+    text: str | None
+    """The decoded plain text, without invisible and control characters."""
+    html: str | None
+    """The decoded html, without invisible and control characters; as hostile as it came."""
+    reader: str
+    """Markdown of the best body without quoted history; what a human could not see is not in it."""
+    reader_quoted: str
+    """`reader` with the quoted history; the same text where there is none."""
+    safe_html: str | None
+    links: tuple[Link, ...]
+    invitation: Invitation | None
+    authentication: Authentication
+    headers: tuple[tuple[str, str], ...]
+    """Every header field in order: its name, and its value decoded in one line."""
+    signals: tuple[str, ...]
+    """Of the closed list, in its order."""
+    truncated: bool
+    """The rest of the text is not available here."""
+    by_section: bool = False
+    """As in the content."""
+
+    @property
+    def attachments(self) -> tuple[Part, ...]:
+        return tuple(part for part in self.parts if not part.is_body)
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """A part whose octets may leave: made by `policy.attachments.release` and nowhere else."""
+
+    part: Part
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,5 +239,6 @@ class Shown:
     flags: frozenset[str]
     has_attachments: bool | None
     labels: tuple[str, ...]
-    content: Content | None
+    reading: Reading | None
+    """Only when a body was asked for."""
     incomplete: str | None

@@ -11,6 +11,7 @@ from postroom.mail.entity import content_id, disposition, media_type, transfer_e
 from postroom.mail.filename import generated_filename, message_filename, safe_filename
 from postroom.mail.header import decode_words, first_value, one_line, parse_fields, split
 from postroom.mail.model import Entity, MimeType, Part
+from postroom.mail.structure import split_message
 from postroom.mail.transfer import decode_transfer
 
 TEXT_TYPES = ("text/plain", "text/html")
@@ -85,6 +86,11 @@ class Leaf:
         return alone and type_.main == "text" and type_.value not in _FILES_OF_TEXT
 
     @property
+    def is_calendar(self) -> bool:
+        """An invitation (RFC 5545), wherever it stands and whatever it is called."""
+        return self.media_type.value in ("text/calendar", "text/x-vcalendar", "application/ics")
+
+    @property
     def alternative(self) -> str | None:
         """Section of the innermost multipart/alternative around it: its leaves say the same."""
         return next((section for type_, section in reversed(self.parents) if type_ == "multipart/alternative"), None)
@@ -140,8 +146,18 @@ def described(found: tuple[Leaf, ...]) -> tuple[Part, ...]:
 
 
 def wanted(root: Entity) -> tuple[str, ...]:
-    """Sections whose octets are needed for the text of the message."""
-    return tuple(leaf.entity.section for leaf in leaves(root) if leaf.is_body)
+    """Sections whose octets are needed for the text of the message, and for the first invitation in it."""
+    found = list(leaves(root))
+    invitation = [leaf for leaf in found if leaf.is_calendar and not leaf.is_body][:1]
+    return tuple(leaf.entity.section for leaf in found if leaf.is_body or leaf in invitation)
+
+
+def leaf_octets(message: bytes, section: str, *, cut: bool) -> bytes | None:
+    """The decoded octets of one leaf of a message; None if there is no such leaf, or it is `cut` off."""
+    for leaf in leaves(split_message(message, cut=cut)):
+        if leaf.entity.section == section:
+            return None if leaf.entity.cut else leaf.decoded
+    return None
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from postroom.mail.model import Fetched, Shown
+from postroom.mail.model import Fetched, Reading, Shown
 
 
-def show(fetched: Fetched, uid: str) -> Shown | None:
+def show(fetched: Fetched, uid: str, reading: Reading | None = None) -> Shown | None:
     """The message as this caller may see it under the id `uid`, or None when it may not exist for it.
 
-    The policy of an unbound token: its mailboxes are whole, and so is what lies in them.
+    `reading` is its content, made by `policy.content`. The policy of an unbound token: its mailboxes are whole,
+    and so is what lies in them.
     """
     return Shown(
         uid=uid,
@@ -19,6 +20,6 @@ def show(fetched: Fetched, uid: str) -> Shown | None:
         flags=fetched.flags,
         has_attachments=fetched.has_attachments,
         labels=fetched.labels,
-        content=fetched.content,
+        reading=reading,
         incomplete=fetched.incomplete,
     )
