@@ -15,7 +15,9 @@ from postroom.base.tls import Endpoint
 from postroom.imap.connection import Deadlines
 from postroom.imap.pool import REOPEN_AFTER, Pool, Server
 from postroom.mailbox.cache import RowCache
+from postroom.mailbox.folders import Folder
 from postroom.mailbox.reading import OpenFolder
+from postroom.mailbox.session import Session
 from tests.servers.dovecot import PASSWORD, Dovecot
 from tests.servers.gateway import Gateway, running_gateway
 from tests.servers.mail import plain
@@ -33,6 +35,9 @@ def fresh(dovecot: Dovecot, tmp_path: Path, request: pytest.FixtureRequest) -> I
     with running_gateway(tmp_path, mailbox, {"all": ("read", "work")}) as gateway:
         assert subjects(gateway) == ["Message 3", "Message 2", "Message 1"]
         yield gateway, user
+
+
+BOX = Folder("Box", b"Box", "/", None, selectable=True)
 
 
 def rows(gateway: Gateway, **query: Any) -> list[dict[str, Any]]:
@@ -91,7 +96,7 @@ def test_a_folder_made_anew_under_an_old_name_is_met_within_a_minute(dovecot: Do
 
         async def listed() -> list[str | None]:
             async with pool.connection(b"Box") as connection:
-                return [row.head.subject for row in await OpenFolder(connection, "Box", cache).newest(1)]
+                return [row.head.subject for row in await OpenFolder(connection, BOX, cache, Session()).newest(1)]
 
         before = await listed()
         await asyncio.to_thread(remake)

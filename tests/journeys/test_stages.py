@@ -16,10 +16,14 @@ from postroom.imap.pool import Pool, Server
 from postroom.mail.parse import assemble, split_message
 from postroom.mailbox import reading
 from postroom.mailbox.cache import RowCache
+from postroom.mailbox.folders import Folder
 from postroom.mailbox.reading import OpenFolder
+from postroom.mailbox.session import Session
 from tests.servers.dovecot import PASSWORD, Dovecot
 
 SHAPES = range(24)
+
+INBOX = Folder("INBOX", b"INBOX", "/", "inbox", selectable=True)
 
 
 def message(seed: int) -> bytes:
@@ -89,7 +93,7 @@ async def read(dovecot: Dovecot, user: str, uid: int) -> reading.Fetched:
     pool = Pool(server, SystemClock())
     try:
         async with pool.connection(b"INBOX") as connection:
-            return (await OpenFolder(connection, "INBOX", RowCache()).messages([uid]))[uid]
+            return (await OpenFolder(connection, INBOX, RowCache(), Session()).messages([uid]))[uid]
     finally:
         pool.close()
 

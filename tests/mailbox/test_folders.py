@@ -55,7 +55,7 @@ def test_the_configuration_has_the_last_word_and_takes_the_use_from_the_others()
 
 def test_two_raw_names_that_look_alike_can_both_be_named() -> None:
     folders = read_folders(listed(b"R\xe9", b"R\xe8"), {})
-    assert [(folder.name, folder.raw) for folder in folders] == [("R\ufffd", b"R\xe9"), ("R\ufffd (2)", b"R\xe8")]
+    assert [(folder.name, folder.raw) for folder in folders] == [("R\ufffd", b"R\xe8"), ("R\ufffd (2)", b"R\xe9")]
 
 
 def test_a_name_with_controls_is_one_line_for_people_and_raw_for_the_server() -> None:

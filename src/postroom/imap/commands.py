@@ -6,10 +6,12 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta, timezone
+from typing import Literal
 
 from postroom.imap.connection import Connection
 from postroom.imap.faults import RefusedFault
 from postroom.imap.incoming import Sink
+from postroom.imap.names import decode_name
 from postroom.imap.reply import Reply
 from postroom.imap.wire import (
     MAX_UID,
@@ -51,6 +53,8 @@ class Items:
     size: int | None = None
     structure: Token = None
     header: bytes | None = None
+    labels: tuple[str, ...] | None = None
+    """Of Gmail (X-GM-EXT-1), decoded; its own begin with a backslash."""
     sections: dict[tuple[str, int], bytes] = field(default_factory=dict)
     """Octets by section and by the offset they begin at."""
 
@@ -139,17 +143,25 @@ async def uid_search(connection: Connection, low: int, high: int) -> list[int]:
 
 
 async def uid_fetch(
-    connection: Connection, uids: str | Collection[int], items: str, sink: Sink | None = None
+    connection: Connection, uids: Collection[int] | Literal["*"], items: str, sink: Sink | None = None
 ) -> FetchAnswer:
-    """FETCH by UID. Answers of other messages, flag news for one, come in between and are kept apart by UID.
+    """FETCH by UID; a range means all from its start on. Answers of other messages come in between, each with its UID.
 
-    A refusal does not raise: what came before it counts (RFC 2180 4.1.2), and the answer holds it.
+    Flags that were not asked for are news: some servers tell in this way what others changed. A refusal does not
+    raise: what came before it counts (RFC 2180 4.1.2), and the answer holds it.
     """
-    wanted = uids if isinstance(uids, str) else sequence_set(uids)
+    wanted = uids if isinstance(uids, str) else _spelled(uids)
     reply, refused = await connection.run_leniently("UID FETCH", Atom(wanted), Atom(f"({items})"), sink=sink)
-    alone = next(iter(uids)) if not isinstance(uids, str) and len(uids) == 1 else None
-    answer = read_fetch(reply, alone)
+    asked = () if isinstance(uids, str) else uids
+    answer = read_fetch(reply, next(iter(asked)) if len(asked) == 1 else None)
+    flagged = {uid for uid, told in answer.messages.items() if told.flags is not None}
+    if any(uid not in asked or "FLAGS" not in items for uid in flagged):
+        connection.news += 1
     return replace(answer, partial=True, refused=refused) if refused else answer
+
+
+def _spelled(uids: Collection[int]) -> str:
+    return f"{uids.start}:*" if isinstance(uids, range) else sequence_set(uids)
 
 
 def read_fetch(reply: Reply, alone: int | None = None) -> FetchAnswer:
@@ -206,6 +218,8 @@ def _merge(into: Items, pairs: Mapping[str, Token]) -> None:
         elif name == "RFC822.SIZE":
             size = as_int(value)
             into.size = size if size is not None and size <= _LARGEST_SIZE else None
+        elif name == "X-GM-LABELS" and isinstance(value, list | None):
+            into.labels = tuple(decode_name(label) for label in value or () if isinstance(label, bytes))
         elif name == "BODYSTRUCTURE":
             into.structure = value
         elif name.startswith("BODY[HEADER") and isinstance(value, bytes):

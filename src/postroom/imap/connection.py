@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 
+from postroom.base.cause import Cause
 from postroom.base.tls import Endpoint
 from postroom.imap import login as logins
 from postroom.imap.faults import (
@@ -62,7 +63,10 @@ class Connection:
         self._announced = False
         self._preauthenticated = False
         self._incoming = Incoming(stream)
+        self._fetching = False
         self.selected: Selected | None = None
+        self.news = 0
+        """How many changes in the open folder the server has told of unasked: while it stays, nothing has changed."""
 
     @property
     def closed(self) -> bool:
@@ -94,6 +98,7 @@ class Connection:
         async with self._lock, self._whole_or_closed():
             tag = self._next_tag()
             out = write_command(tag, name, arguments, literal_plus=self._literal_plus(arguments))
+            self._fetching = name == "UID FETCH"
             reply = await self._exchange(tag, out, sink)
         return reply, _refusal(reply)
 
@@ -110,7 +115,7 @@ class Connection:
                 await self._sasl(sasl)
         except RefusedFault as error:
             self.close()
-            raise logins.refusal(error) from None
+            raise logins.refusal(error, identity) from None
         if not self._announced:
             with suppress(RefusedFault):
                 await self.run("CAPABILITY")
@@ -118,12 +123,12 @@ class Connection:
     async def start_tls(self) -> None:
         if self._preauthenticated or "STARTTLS" not in self._capabilities:
             self.close()
-            raise TlsFault("the server offers no STARTTLS; set tls to ssl, or fix the server")
+            raise TlsFault("the server offers no STARTTLS; set tls to ssl, or fix the server", Cause.NO_STARTTLS)
         try:
             await self.run("STARTTLS")
         except RefusedFault:
             self.close()
-            raise TlsFault("the server refused STARTTLS") from None
+            raise TlsFault("the server refused STARTTLS", Cause.NO_STARTTLS) from None
         async with self._whole_or_closed(self._deadlines.connect):
             await self._stream.start_tls(self._endpoint)
         await self.run("CAPABILITY")
@@ -145,6 +150,7 @@ class Connection:
     async def select(self, name: bytes, *, read_only: bool) -> Selected:
         """Open a folder. Raises `RefusedFault` if it cannot be; then none is open."""
         self.selected = None
+        self.news += 1
         reply = await self._opened(name, read_only=read_only)
         self.selected = read_selected(Selected(name, read_only), reply)
         if not reply.of("EXISTS"):
@@ -234,6 +240,7 @@ class Connection:
     def _note(self, response: Response, reply: Reply) -> None:
         if isinstance(response, Garbled):
             reply.garbled.append(response)
+            self.news += 1
         elif isinstance(response, Untagged):
             reply.untagged.append(response)
             self._note_untagged(response)
@@ -249,12 +256,14 @@ class Connection:
         elif status.code == "UIDVALIDITY" and status.tag is None and self.selected is not None:
             # The folder was made anew under an open session: what UIDs named before, they name no more.
             self.selected = replace(self.selected, uid_validity=code_number(status.code_values) or 0, uid_next=None)
+            self.news += 1
 
     def _note_untagged(self, response: Untagged) -> None:
         if response.kind == "CAPABILITY":
             self._learn(response.values)
-        elif self.selected is not None and response.number is not None:
-            if response.kind == "EXISTS":
+        elif self.selected is not None and (response.number is not None or response.kind == "VANISHED"):
+            self.news += not (self._fetching and response.kind == "FETCH" and b"UID" in _item_names(response))
+            if response.kind == "EXISTS" and response.number is not None:
                 # More mail than before: what UIDNEXT was at the SELECT says nothing any more.
                 uid_next = None if response.number > self.selected.exists else self.selected.uid_next
                 self.selected = replace(self.selected, exists=response.number, uid_next=uid_next)
@@ -302,6 +311,12 @@ def _refusal(reply: Reply) -> RefusedFault | None:
     if status.kind == "OK":
         return None
     return RefusedFault(status.text, status.code, unknown=status.kind == "BAD")
+
+
+def _item_names(response: Untagged) -> Sequence[Token]:
+    """Names and values of a FETCH response, by turns; flag news that nobody asked for has no UID (RFC 9051 7.5.2)."""
+    items = response.values[0] if response.values else None
+    return items if isinstance(items, list) else ()
 
 
 def _code_token(status: Status) -> Token:

@@ -6,7 +6,8 @@ import asyncio
 import ssl
 from typing import cast
 
-from postroom.base.tls import Endpoint, context_for, shown_pin, why_not
+from postroom.base.cause import Cause
+from postroom.base.tls import Endpoint, context_for, pin_of, shown_certificate, unreached, why_not
 from postroom.imap.faults import ConnectFault, LostFault, TlsFault, WireFault
 
 MAX_LINE = 4 * 1024 * 1024
@@ -127,10 +128,11 @@ class Stream(asyncio.Protocol):
         """With a pinned certificate, that certificate and no other. Raises `TlsFault`."""
         if not endpoint.pin or self._transport is None:
             return
-        shown = shown_pin(self._transport.get_extra_info("ssl_object"))
-        if shown != endpoint.pin:
+        shown = shown_certificate(self._transport.get_extra_info("ssl_object"))
+        if (pin := pin_of(shown)) != endpoint.pin:
             self.close()
-            raise TlsFault(f"the certificate's SHA-256 is {shown}, not the pinned one")
+            told = f"the certificate's SHA-256 is {pin}, not the pinned one"
+            raise TlsFault(told, Cause.CERTIFICATE_CHANGED, shown)
 
     async def _more(self) -> None:
         if self._ended:
@@ -156,12 +158,14 @@ async def connect(endpoint: Endpoint) -> Stream:
         raise _tls_fault(error) from error
     except OSError as error:
         if context is not None and isinstance(error, ConnectionResetError | ConnectionAbortedError):
-            raise TlsFault("the server closed the connection during the TLS handshake") from error
-        raise ConnectFault(f"no connection: {error.strerror or type(error).__name__}") from error
+            raise TlsFault("the server closed the connection during the TLS handshake", Cause.HANDSHAKE) from error
+        cause, told = unreached(error)
+        raise ConnectFault(told, cause) from error
     if endpoint.tls == "ssl":
         stream.check_pin(endpoint)
     return stream
 
 
 def _tls_fault(error: Exception) -> TlsFault:
-    return TlsFault(why_not(error))
+    cause, told = why_not(error)
+    return TlsFault(told, cause)

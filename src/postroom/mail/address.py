@@ -21,6 +21,14 @@ _OUTSIDE, _BEGUN, _ROUTE, _INSIDE = "outside", "begun", "route", "inside"
 _DOMAIN = re.compile(r"[A-Za-z0-9._\-\x80-\U0010ffff]+|\[[!-Z^-~]+\]")
 _ATOM = re.compile(r'[^\s()<>@,;:\\".\[\]]+')
 _ATOMS_AND_DOTS = re.compile(r'[^\s()<>@,;:\\"\[\]]+')
+_LONGEST_ORDINARY = 2_000
+_ORDINARY = re.compile(
+    rb"""(?:(?:"(?P<quoted>[A-Za-z0-9 ,.'-]*)"|(?P<words>[A-Za-z0-9-]+(?:[ ][A-Za-z0-9-]+)*))[ ])?
+    (?P<open><)?(?P<address>[A-Za-z0-9_+-]+(?:\.[A-Za-z0-9_+-]+)*@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*)
+    (?(open)>)(?:,[ ]|\Z)""",
+    re.VERBOSE,
+)
+"""A mailbox as nearly all are written; one with a name but without brackets is none."""
 
 
 def parse_addresses(value: bytes, assumed: str | None = None) -> tuple[Address, ...]:
@@ -30,9 +38,26 @@ def parse_addresses(value: bytes, assumed: str | None = None) -> tuple[Address, 
     that can be read in two ways names nobody and is left out; so are those without a domain, and `<>`. Names
     that are neither encoded nor UTF-8 are in the charset `assumed`.
     """
+    ordinary = _ordinary(value) if len(value) <= _LONGEST_ORDINARY else None
+    if ordinary is not None:
+        return ordinary
     stream = islice(tokens(value[:MAX_VALUE]), _MAX_ALL_TOKENS)
     found = (_mailbox(mailbox, assumed) for mailbox in _mailboxes(stream))
     return tuple(islice((address for address in found if address), MAX_ADDRESSES))
+
+
+def _ordinary(value: bytes) -> tuple[Address, ...] | None:
+    """What the tokens of a value would give too, if they are as they mostly are; else None."""
+    found: list[Address] = []
+    position = 0
+    while match := _ORDINARY.match(value, position):
+        quoted, words, opened, address = match.groups()
+        name = words if quoted is None else quoted
+        if name is not None and not opened:
+            return None
+        found.append(Address((name or b"").decode("ascii").strip() or None, address.decode("ascii")))
+        position = match.end()
+    return tuple(found) if position == len(value) else None
 
 
 def format_address(address: Address) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 _LOOKED_AT = 1_000
 _MONTHS = [
@@ -44,6 +44,24 @@ def parse_date(value: bytes) -> datetime | None:
     Also reads asctime, `March 3, 2026 9:15 PM` and ISO 8601. Without a zone, or with a name that RFC 5322 4.3 does
     not define, UTC is meant. What follows a full date is passed over.
     """
+    written = _written(value)
+    if written is None:
+        return None
+    local, offset = written
+    try:
+        return local - offset
+    except OverflowError:
+        return None
+
+
+def parse_day(value: bytes) -> date | None:
+    """The calendar day that a Date value names, whatever its time and zone (RFC 9051 6.4.4, SENTON)."""
+    written = _written(value)
+    return written[0].date() if written else None
+
+
+def _written(value: bytes) -> tuple[datetime, timedelta] | None:
+    """The moment as its writer's clock showed it, and how far east of UTC that clock was."""
     text = " ".join(_without_comments(value[:_LOOKED_AT].decode("utf-8", "replace")).split())
     match = next(filter(None, (form.match(text) for form in _FORMS)), None)
     if match is None:
@@ -53,15 +71,16 @@ def parse_date(value: bytes) -> datetime | None:
     month, year = _month(parts["month"]), _year(parts["year"])
     if offset is None or month is None or year is None:
         return None
-    return _moment(parts, year, month, offset)
+    local = _local(parts, year, month)
+    return (local, offset) if local else None
 
 
 def format_utc(moment: datetime) -> str:
     """An aware moment as `YYYY-MM-DDTHH:MM:SSZ` (RFC 3339, whole seconds)."""
-    return moment.astimezone(UTC).replace(microsecond=0, tzinfo=None).isoformat() + "Z"
+    return moment.astimezone(UTC).isoformat(timespec="seconds").removesuffix("+00:00") + "Z"
 
 
-def _moment(parts: dict[str, str | None], year: int, month: int, offset: timedelta) -> datetime | None:
+def _local(parts: dict[str, str | None], year: int, month: int) -> datetime | None:
     """A leap second (60) is the first second of the next minute."""
     second = int(parts["second"] or 0)
     leap = second == 60
@@ -70,7 +89,7 @@ def _moment(parts: dict[str, str | None], year: int, month: int, offset: timedel
         local = datetime(
             year, month, int(parts["day"] or 0), hour, int(parts["minute"] or 0), second - leap, tzinfo=UTC
         )
-        return local + timedelta(seconds=leap) - offset
+        return local + timedelta(seconds=leap)
     except (ValueError, OverflowError):
         return None
 

@@ -1,24 +1,31 @@
-"""Rows of messages already met: what a (UIDVALIDITY, UID) names never changes but for its flags (RFC 9051 2.3.1.1)."""
+"""What was met before: what a (UIDVALIDITY, UID) names never changes but for its flags (RFC 9051 2.3.1.1)."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
+from dataclasses import dataclass
 from typing import TypeAlias
 
-from postroom.mail.model import Fetched
+from postroom.mail.model import Fetched, Reading
 
-_Key: TypeAlias = tuple[str, int, int]
+Key: TypeAlias = tuple[str, int, int]
+"""Folder, UIDVALIDITY, UID."""
 MOST_ROWS = 2_000
 """Rows kept for one mailbox."""
 _LARGEST_HEAD = 8 * 1024
 """Octets of header fields past which a row is not worth keeping."""
+MOST_CHARACTERS = 8_000_000
+"""Characters of message text kept for one mailbox."""
+_LARGEST_MESSAGE = MOST_CHARACTERS // 8
+_CHARACTERS_OF_ANY = 4_000
+"""What a message without text is counted as."""
 
 
 class RowCache:
     """The rows of one mailbox used last. Flags in it are old: whoever takes a row gives it the flags of now."""
 
     def __init__(self) -> None:
-        self._rows: OrderedDict[_Key, Fetched] = OrderedDict()
+        self._rows: OrderedDict[Key, Fetched] = OrderedDict()
 
     def find(self, folder: str, uid_validity: int, uid: int) -> Fetched | None:
         key = (folder, uid_validity, uid)
@@ -34,3 +41,46 @@ class RowCache:
         self._rows[row.folder, row.uid_validity, row.uid] = row
         if len(self._rows) > MOST_ROWS:
             self._rows.popitem(last=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A message with its content as it may be read; its flags are those of then."""
+
+    fetched: Fetched
+    reading: Reading | None
+    """None of a message whose text could not be had, and of one that nobody has made ready yet."""
+
+    @property
+    def characters(self) -> int:
+        """About what it takes to keep it."""
+        told = self.reading
+        texts = (told.text, told.html, told.reader, told.reader_quoted, told.safe_html) if told else ()
+        headers = sum(len(field.value) for field in self.fetched.head.fields)
+        return _CHARACTERS_OF_ANY + 2 * headers + 2 * sum(len(text or "") for text in texts)
+
+
+class MessageCache:
+    """The messages of one mailbox read last, within a bound of memory."""
+
+    def __init__(self) -> None:
+        self._messages: OrderedDict[Key, Read] = OrderedDict()
+        self._characters = 0
+
+    def find(self, key: Key) -> Read | None:
+        read = self._messages.get(key)
+        if read is not None:
+            self._messages.move_to_end(key)
+        return read
+
+    def keep(self, read: Read) -> None:
+        fetched = read.fetched
+        if read.reading is None or not fetched.uid_validity or read.characters > _LARGEST_MESSAGE:
+            return
+        key = (fetched.folder, fetched.uid_validity, fetched.uid)
+        if key in self._messages:
+            self._characters -= self._messages.pop(key).characters
+        self._messages[key] = read
+        self._characters += read.characters
+        while self._characters > MOST_CHARACTERS:
+            self._characters -= self._messages.popitem(last=False)[1].characters

@@ -23,17 +23,13 @@ async def fetch_whole(
     `fewer` is asked for on the second try, since it is mostly a BODYSTRUCTURE that a server cannot tell. Raises the
     server's refusal if it refused every message there is.
     """
-    first = await commands.uid_fetch(connection, _spelled(uids), items)
+    first = await commands.uid_fetch(connection, uids, items)
     good = {uid: told for uid, told in first.messages.items() if uid in uids and has(told)}
     lacking = await _lacking(connection, uids, first) - good.keys()
     found, unread = await _again(connection, lacking, fewer, has) if lacking else ({}, set[int]())
     if first.refused is not None and unread and not good and not found:
         raise first.refused
     return FetchAnswer(good | found, frozenset(unread))
-
-
-def _spelled(uids: Uids) -> str | set[int]:
-    return f"{uids.start}:*" if isinstance(uids, range) else uids
 
 
 async def _lacking(connection: Connection, uids: Uids, first: FetchAnswer) -> set[int]:

@@ -57,17 +57,18 @@ class Folder:
 def read_folders(
     listed: Iterable[Listed], overrides: Mapping[str, str], namespaces: Namespaces = _UNTOLD
 ) -> tuple[Folder, ...]:
-    """All folders, INBOX first, otherwise in the server's order.
+    """All folders, INBOX first, then by name: servers tell them in one order now and in another later.
 
     `overrides` gives a special use to a named folder and takes it from others; then the server's attributes decide,
     and known names only for a use that no folder has. Folders of others have no use for the login.
     """
-    folders = _distinct(_merged([_folder(one, namespaces.foreign) for one in listed]))
+    by_name = sorted(listed, key=lambda one: one.name)
+    folders = _distinct(_merged([_folder(one, namespaces.foreign) for one in by_name]))
     folders = _with_overrides(folders, overrides)
     for use, names in _KNOWN_NAMES.items():
         if not any(folder.special_use == use for folder in folders):
             folders = _with_known_name(folders, use, names, namespaces.personal)
-    return tuple(sorted(folders, key=lambda folder: folder.name != INBOX))
+    return tuple(sorted(folders, key=lambda folder: (folder.name != INBOX, folder.name.casefold(), folder.raw)))
 
 
 def _folder(listed: Listed, foreign: tuple[bytes, ...]) -> Folder:

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
 from postroom.imap import commands
 from postroom.imap.bodystructure import read_structure
-from postroom.imap.commands import Items
+from postroom.imap.commands import FetchAnswer, Items
 from postroom.imap.connection import Connection
 from postroom.imap.faults import LostFault
 from postroom.imap.reply import Selected
+from postroom.imap.search import Hits, uid_search, uid_sort
 from postroom.imap.wire import MAX_UID, Token
 from postroom.mail.model import Content, Entity, Fetched, Head
-from postroom.mail.parse import assemble, describe, parse_head, split, split_message
+from postroom.mail.parse import assemble, leaves, parse_head, split, split_message
+from postroom.mail.query.tree import Query
 from postroom.mailbox.cache import RowCache
 from postroom.mailbox.fetching import Uids, fetch_whole
+from postroom.mailbox.folders import Folder
 from postroom.mailbox.sections import fetch_sections
+from postroom.mailbox.session import Marks, Session
 
 _FIELDS = "FROM TO CC REPLY-TO SUBJECT DATE MESSAGE-ID IN-REPLY-TO REFERENCES CONTENT-TYPE"
 _HEAD = 64 * 1024
@@ -33,6 +37,8 @@ _ROWS_AT_ONCE = 64
 """Rows that are read in one command."""
 BEGINNING = 2 * 1024 * 1024
 """Octets of a message that are looked at when its server cannot say where its parts lie."""
+_LITTLE = 32 * 1024
+"""Octets and tokens of rows that are parsed in passing: some milliseconds' work."""
 _UNREADABLE = "the server's answer about this message could not be read"
 _NO_HEAD = parse_head(b"")
 
@@ -40,10 +46,12 @@ _NO_HEAD = parse_head(b"")
 class OpenFolder:
     """A folder on a connection that has it selected. UIDs only; sequence numbers are never trusted."""
 
-    def __init__(self, connection: Connection, name: str, cache: RowCache) -> None:
+    def __init__(self, connection: Connection, folder: Folder, cache: RowCache, session: Session) -> None:
         self._connection = connection
         self._cache = cache
-        self.name = name
+        self._session = session
+        self._folder = folder
+        self.name = folder.name
 
     @property
     def _selected(self) -> Selected:
@@ -58,6 +66,10 @@ class OpenFolder:
     @property
     def exists(self) -> int:
         return self._selected.exists
+
+    async def reopen(self) -> None:
+        """Select the folder again: a session does not learn that its folder was made anew."""
+        await self._connection.select(self._selected.name, read_only=True)
 
     async def top(self) -> int:
         """The highest UID there may be; 0 in an empty folder."""
@@ -74,24 +86,50 @@ class OpenFolder:
         """UIDs that exist in the window, ascending."""
         return await commands.uid_search(self._connection, low, high)
 
+    async def search(self, query: Query, low: int, high: int, *, newest: int | None = None) -> Hits:
+        """UIDs in the window that the server says fit. Raises `RefusedFault`."""
+        return await uid_search(self._connection, query, low, high, newest=newest)
+
+    async def sort(self, query: Query, criteria: str) -> list[int] | None:
+        """UIDs that the server says fit, in this order; None if it cannot sort. Raises `RefusedFault`."""
+        return await uid_sort(self._connection, query, criteria)
+
+    @property
+    def capabilities(self) -> frozenset[str]:
+        return self._connection.capabilities
+
     async def newest(self, low: int) -> list[Fetched]:
         """Rows from `low` to whatever is newest now, newest first."""
+        known = self._session.newest(self._connection.news, low)
+        if known is not None:
+            return known
         # With `*` the server names its last message even if that lies below `low`.
         asked = range(low, MAX_UID + 1)
         uid_next = self._selected.uid_next
         few = uid_next is not None and uid_next - low <= _ROWS_AT_ONCE
-        return await (self._read_rows(asked) if few and self._cached(low) is None else self._known_rows(asked))
+        news = self._connection.news
+        rows = await (self._read_rows(asked) if few and self._cached(low) is None else self._known_rows(asked))
+        if news == self._connection.news and not self._is_gmail and all(self._cached(row.uid) for row in rows):
+            self._session.learn_newest(news, low, rows)
+        return rows
+
+    def _row_of_now(self, uid: int) -> Fetched | None:
+        row, marks = self._cached(uid), self._session.marks(self._connection.news, uid)
+        return replace(row, flags=marks.flags, labels=marks.labels) if row and marks else None
 
     async def rows(self, uids: Iterable[int]) -> list[Fetched]:
         """Rows of these UIDs, newest first; those that are gone are left out."""
         wanted = set(uids)
+        known = [self._row_of_now(uid) for uid in sorted(wanted, reverse=True)]
+        if None not in known:
+            return [row for row in known if row is not None]
         if any(self._cached(uid) is not None for uid in wanted):
             return await self._known_rows(wanted)
         return await self._read_rows(wanted)
 
     async def messages(self, uids: Iterable[int]) -> Mapping[int, Fetched]:
         """Messages with their content by UID; those that are gone are left out."""
-        answer = await fetch_whole(self._connection, set(uids), _MESSAGE, _MESSAGE_BARE, _has_body)
+        answer = await self._fetch(set(uids), _MESSAGE, _MESSAGE_BARE, _has_body)
         found: dict[int, Fetched] = {}
         if answer.garbled:
             heads = await self._read_rows(set(answer.garbled))
@@ -100,19 +138,63 @@ class OpenFolder:
             found[uid] = await self._message(items)
         return found
 
+    async def marks(self, uids: Iterable[int]) -> dict[int, Marks]:
+        """Flags and labels of now of those messages that exist."""
+        wanted = set(uids)
+        known = {uid: self._session.marks(self._connection.news, uid) for uid in wanted}
+        if None not in known.values():
+            return {uid: marks for uid, marks in known.items() if marks is not None}
+        answer = await self._fetch(wanted, "UID FLAGS", "UID FLAGS", _has_flags)
+        return {uid: self._marks(items) for uid, items in answer.messages.items()}
+
+    async def _fetch(self, uids: Uids, items: str, fewer: str, has: Callable[[Items], bool]) -> FetchAnswer:
+        """As `fetch_whole`, with labels where there are any; what it tells of marks is remembered."""
+        more = " X-GM-LABELS" if self._is_gmail else ""
+        news = self._connection.news
+        answer = await fetch_whole(self._connection, uids, items + more, fewer + more, has)
+        # What changed meanwhile may be told before or after it changed, and Gmail does not tell of labels at all.
+        if news == self._connection.news and not self._is_gmail:
+            marks = {uid: self._marks(told) for uid, told in answer.messages.items() if told.flags is not None}
+            self._session.learn(news, marks)
+        return answer
+
+    @property
+    def _is_gmail(self) -> bool:
+        return "X-GM-EXT-1" in self._connection.capabilities
+
+    def _marks(self, items: Items) -> Marks:
+        flags = items.flags or frozenset()
+        return Marks(flags, tuple(sorted({*keywords(flags), *self._gmail_labels(items)})))
+
+    def _gmail_labels(self, items: Items) -> Sequence[str]:
+        """Gmail leaves out the label of the folder that is open."""
+        if items.labels is None:
+            return ()
+        own = () if self._folder.special_use else (self._folder.name,)
+        return (*items.labels, *own)
+
+    async def octets(self, uid: int, section: str, offset: int, count: int) -> bytes | None:
+        """At most so many octets of a section from `offset` on; None if the message or the section is gone."""
+        answer = await commands.uid_fetch(self._connection, [uid], f"UID BODY.PEEK[{section}]<{offset}.{count}>")
+        if answer.refused is not None:
+            raise answer.refused
+        items = answer.messages.get(uid)
+        return items.sections.get((section, offset)) if items else None
+
     def _cached(self, uid: int) -> Fetched | None:
         return self._cache.find(self.name, self.uid_validity, uid)
 
     async def _known_rows(self, uids: Uids) -> list[Fetched]:
         """Only the flags are asked for; rows not met before are read in a second command."""
-        answer = await fetch_whole(self._connection, uids, "UID FLAGS", "UID FLAGS", _has_flags)
+        answer = await self._fetch(uids, "UID FLAGS", "UID FLAGS", _has_flags)
         rows, unmet = [], set(answer.garbled)
         for uid, items in answer.messages.items():
             known = self._cached(uid)
             if known is None or items.flags is None:
                 unmet.add(uid)
             else:
-                rows.append(replace(known, flags=items.flags, labels=_labels(items.flags)))
+                marks = self._marks(items)
+                rows.append(replace(known, flags=marks.flags, labels=marks.labels))
         if unmet:
             rows += await self._read_rows(unmet)
         return sorted(rows, key=lambda row: row.uid, reverse=True)
@@ -120,15 +202,19 @@ class OpenFolder:
     async def _read_rows(self, uids: Uids) -> list[Fetched]:
         rows: dict[int, Fetched] = {}
         for batch in _batches(uids):
-            answer = await fetch_whole(self._connection, batch, _ROW, _ROW_BARE, _has_header)
-            for row in await asyncio.to_thread(self._rows_of, list(answer.messages.values())):
+            answer = await self._fetch(batch, _ROW, _ROW_BARE, _has_header)
+            for row in await self._parsed(list(answer.messages.values())):
                 self._cache.keep(row)
                 rows[row.uid] = row
             rows.update({uid: self._unreadable(uid) for uid in answer.garbled})
         return [rows[uid] for uid in sorted(rows, reverse=True)]
 
+    async def _parsed(self, messages: list[Items]) -> list[Fetched]:
+        """Rows of what was told; in a thread where it is much: hostile heads and structures are seconds of work."""
+        told = [token for items in messages for token in (items.header, items.structure)]
+        return self._rows_of(messages) if _is_little(told) else await asyncio.to_thread(self._rows_of, messages)
+
     def _rows_of(self, messages: list[Items]) -> list[Fetched]:
-        """In a thread: a batch of hostile heads and structures is seconds of work."""
         return [
             self._fetched(items, parse_head(items.header or b""), has_attachments(items.structure))
             for items in messages
@@ -147,13 +233,14 @@ class OpenFolder:
             return await _worked(_assembled, beginning)
         by_section = await fetch_sections(self._connection, items, beginning)
         if by_section is not None:
-            return await asyncio.to_thread(assemble, by_section)
+            return replace(await asyncio.to_thread(assemble, by_section), by_section=True)
         answer = await commands.uid_fetch(self._connection, [items.uid], f"UID BODY.PEEK[]<0.{BEGINNING}>")
         again = answer.messages.get(items.uid)
         octets = again.sections.get(("", 0), beginning) if again else beginning
         return await _worked(_assembled_beginning if len(octets) >= BEGINNING else _assembled, octets)
 
     def _fetched(self, items: Items, head: Head, attachments: bool | None) -> Fetched:
+        marks = self._marks(items)
         return Fetched(
             folder=self.name,
             uid=items.uid,
@@ -161,13 +248,24 @@ class OpenFolder:
             head=head,
             received_at=items.internal_date,
             size=items.size,
-            flags=items.flags or frozenset(),
-            labels=_labels(items.flags or frozenset()),
+            flags=marks.flags,
+            labels=marks.labels,
             has_attachments=attachments,
         )
 
     def _unreadable(self, uid: int) -> Fetched:
         return replace(self._fetched(Items(uid), _NO_HEAD, None), incomplete=_UNREADABLE)
+
+
+def _is_little(tokens: list[Token]) -> bool:
+    """Whether all of these together are little to parse; lists are followed only until that is known."""
+    left = _LITTLE
+    while tokens and left >= 0:
+        token = tokens.pop()
+        left -= len(token or b"") + 1
+        if isinstance(token, list):
+            tokens.extend(token)
+    return left >= 0
 
 
 def _has_header(items: Items) -> bool:
@@ -192,9 +290,9 @@ def _batches(uids: Uids) -> Iterator[Uids]:
         yield set(ordered[start : start + _ROWS_AT_ONCE])
 
 
-def _labels(flags: frozenset[str]) -> tuple[str, ...]:
+def keywords(flags: frozenset[str]) -> list[str]:
     """A keyword is an atom (RFC 9051 9); what is none, of a server that sends it all the same, is no label."""
-    return tuple(sorted(flag for flag in flags if not flag.startswith("\\") and flag.isprintable()))
+    return [flag for flag in flags if not flag.startswith("\\") and flag.isprintable()]
 
 
 T = TypeVar("T")
@@ -220,4 +318,4 @@ def has_attachments(structure: Token) -> bool | None:
     entity: Entity | None = read_structure(structure)
     if entity is None:
         return None
-    return any(not part.is_body for part in describe(entity))
+    return any(not leaf.is_body for leaf in leaves(entity))

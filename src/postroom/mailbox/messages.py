@@ -1,0 +1,51 @@
+"""Messages of an open folder with their content, read once and kept: a later look asks for their flags alone."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+from postroom.mail.model import Fetched
+from postroom.mailbox.cache import MessageCache, Read
+from postroom.mailbox.reading import OpenFolder
+from postroom.mailbox.session import Marks
+from postroom.policy.content import Setting, read
+
+_AT_ONCE = 16 * 1024
+"""Characters of text that are made ready in passing; more of it is another thread's work."""
+
+
+async def fetch_messages(folder: OpenFolder, uids: Collection[int], cache: MessageCache) -> dict[int, Read]:
+    """Those of these messages that exist, newly fetched ones without a reading yet."""
+    kept = {uid: known for uid in uids if (known := cache.find((folder.name, folder.uid_validity, uid)))}
+    marks = await folder.marks(kept.keys()) if kept else {}
+    found = {uid: _with_marks(kept[uid], marks[uid]) for uid in marks if uid in kept}
+    missing = [uid for uid in uids if uid not in kept]
+    if missing:
+        found |= {uid: Read(fetched, None) for uid, fetched in (await folder.messages(missing)).items()}
+    return found
+
+
+async def with_readings(found: Mapping[int, Read], cache: MessageCache, setting: Setting) -> dict[int, Read]:
+    """The same messages, all with their reading; the connection is not needed for that."""
+    ready = {}
+    for uid, one in found.items():
+        ready[uid] = one if one.reading else await _read(one.fetched, setting)
+        cache.keep(ready[uid])
+    return ready
+
+
+async def _read(fetched: Fetched, setting: Setting) -> Read:
+    content = fetched.content
+    if content is None:
+        return Read(fetched, None)
+    small = sum(len(body.text) for body in content.bodies) <= _AT_ONCE
+    reading = (
+        read(content, fetched.head, setting) if small else await asyncio.to_thread(read, content, fetched.head, setting)
+    )
+    return Read(replace(fetched, content=None), reading)
+
+
+def _with_marks(kept: Read, marks: Marks) -> Read:
+    return replace(kept, fetched=replace(kept.fetched, flags=marks.flags, labels=marks.labels))

@@ -1,0 +1,71 @@
+"""What a connection has been told about its open folder, good for as long as the server tells nothing else unasked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+from postroom.imap.connection import Connection
+from postroom.mail.model import Fetched
+
+_MOST_MARKS = 4_000
+"""Messages whose marks are remembered for one session."""
+
+
+class Marks(NamedTuple):
+    """What others may change about a message: its flags, and its labels."""
+
+    flags: frozenset[str]
+    labels: tuple[str, ...]
+
+
+class Session:
+    """One connection's memory of its folder.
+
+    A server sends what others change with its answer to any command (RFC 9051 5.2), so after a NOOP that brought
+    nothing the flags told before are those of now, and the newest message is still the newest.
+    """
+
+    def __init__(self) -> None:
+        self._news = -1
+        self._marks: dict[int, Marks] = {}
+        self._newest: tuple[int, tuple[Fetched, ...]] | None = None
+
+    def learn(self, news: int, marks: Mapping[int, Marks]) -> None:
+        """Marks that were told while the connection had heard `news`."""
+        self._begin(news)
+        if len(self._marks) + len(marks) > _MOST_MARKS:
+            self._marks.clear()
+        self._marks.update(marks)
+
+    def learn_newest(self, news: int, low: int, rows: Sequence[Fetched]) -> None:
+        """All messages there are from UID `low` on, newest first, with their marks of now."""
+        self._begin(news)
+        self._newest = (low, tuple(rows))
+
+    def marks(self, news: int, uid: int) -> Marks | None:
+        return self._marks.get(uid) if news == self._news else None
+
+    def newest(self, news: int, low: int) -> list[Fetched] | None:
+        """All messages from UID `low` on, newest first, or None if that is not known."""
+        if news != self._news or self._newest is None or self._newest[0] > low:
+            return None
+        return [row for row in self._newest[1] if row.uid >= low]
+
+    def _begin(self, news: int) -> None:
+        if news != self._news:
+            self._news, self._marks, self._newest = news, {}, None
+
+
+class Sessions:
+    """The memory of each living connection."""
+
+    def __init__(self) -> None:
+        self._of: WeakKeyDictionary[Connection, Session] = WeakKeyDictionary()
+
+    def of(self, connection: Connection) -> Session:
+        session = self._of.get(connection)
+        if session is None:
+            session = self._of[connection] = Session()
+        return session
