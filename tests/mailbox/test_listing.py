@@ -110,7 +110,7 @@ async def test_a_next_page_is_promised_only_if_it_holds_a_row_that_may_be_seen()
 
 
 async def test_a_page_that_looked_at_too_much_says_that_it_is_not_complete(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("postroom.mailbox.listing._MOST_LOOKED_AT", 50)
+    monkeypatch.setattr("postroom.mailbox.listing.MOST_LOOKED_AT", 50)
     page = await read_page(Folder(set(range(1, 200))), below=None, limit=5, show=lambda _: None)  # type: ignore[arg-type]
     assert page.rows == ()
     assert page.incomplete == "only the newest 50 messages were looked at"

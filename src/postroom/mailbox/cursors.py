@@ -22,6 +22,8 @@ class Position:
 
     uid: int
     uid_validity: int
+    key: str = ""
+    """What the row was sorted by, in a list that is sorted."""
 
 
 class Cursors:
@@ -34,19 +36,18 @@ class Cursors:
 
     def write(self, position: Position, now: datetime) -> str:
         plain = _LAYOUT.pack(position.uid, position.uid_validity, int(now.timestamp()) // (60 * _MINUTES))
-        return self._seal.seal("c", plain, identity=self._identity, bound=self._bound)
+        return self._seal.seal("c", plain + position.key.encode(), identity=self._identity, bound=self._bound)
 
     def read(self, text: str, now: datetime) -> Position:
         """Raises `validation_error` with `reason` for a cursor that is altered, foreign, of another list or old."""
         try:
-            uid, uid_validity, issued = _LAYOUT.unpack(
-                self._seal.open("c", text, identity=self._identity, bound=self._bound)
-            )
+            plain = self._seal.open("c", text, identity=self._identity, bound=self._bound)
+            uid, uid_validity, issued = _LAYOUT.unpack_from(plain)
         except (SealError, struct.error):
             raise bad_cursor("is not a cursor of this list") from None
         if now.timestamp() - issued * 60 * _MINUTES > LIFE + 60 * _MINUTES:
             raise bad_cursor("has expired")
-        return Position(uid, uid_validity)
+        return Position(uid, uid_validity, plain[_LAYOUT.size :].decode())
 
 
 def bad_cursor(reason: str) -> GatewayError:

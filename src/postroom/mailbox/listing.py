@@ -1,16 +1,18 @@
-"""A page of a folder, newest first: candidates by UID windows, rows, show, match, page, for every caller."""
+"""A page of a folder: candidates in batches, rows, show, match, page, for every caller."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
+from typing import TypeAlias
 
 from postroom.mail.model import Fetched, Shown
 from postroom.mailbox.reading import OpenFolder
 
 _GROWTH = 8
 """A window that held too little is followed by one so many times as wide: a sparse folder costs few commands."""
-_MOST_LOOKED_AT = 5_000
+MOST_LOOKED_AT = 5_000
 """Messages looked at for one page; past them the page says that it is not complete."""
 
 _LARGEST_BATCH = 200
@@ -18,6 +20,20 @@ _LARGEST_BATCH = 200
 
 Show = Callable[[Fetched], Shown | None]
 Match = Callable[[Shown], bool]
+Found: TypeAlias = tuple[int, Shown]
+"""A row of the answer, with its UID."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Some messages in the list's order, of `named` that the server named: it may not give all of them."""
+
+    rows: list[Fetched]
+    named: int
+
+
+Sift = Callable[[Batch], AsyncIterator[Found]]
+"""Of a batch, in its order, what the caller may see and asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,60 +43,73 @@ class Page:
     rows: tuple[Shown, ...]
     last_uid: int | None
     incomplete: str | None
+    cut: bool = False
+    """There are messages that were not looked at."""
 
 
 async def read_page(
     folder: OpenFolder, *, below: int | None, limit: int, show: Show, match: Match | None = None
 ) -> Page:
     """The newest `limit` rows with a UID under `below` that the caller may see and asked for."""
-    kept: list[tuple[int, Shown]] = []
+
+    async def sift(batch: Batch) -> AsyncIterator[Found]:
+        for fetched in batch.rows:
+            shown = show(fetched)
+            if shown is not None and (match is None or match(shown)):
+                yield fetched.uid, shown
+
+    return await fill_page(_candidates(folder, below, limit + 1), limit, sift)
+
+
+async def fill_page(batches: AsyncIterator[Batch], limit: int, sift: Sift, order: str = "newest") -> Page:
+    """The first `limit` rows that `sift` lets through; `order` tells which messages come first."""
+    kept: list[Found] = []
     looked_at = 0
     incomplete = None
-    async for fetched in _candidates(folder, below, limit + 1):
-        looked_at += 1
-        shown = show(fetched) if fetched is not None else None
-        if fetched is not None and shown is not None and (match is None or match(shown)):
-            kept.append((fetched.uid, shown))
-            incomplete = incomplete or shown.incomplete
+    async for batch in batches:
+        if looked_at >= MOST_LOOKED_AT:
+            incomplete = f"only the {order} {MOST_LOOKED_AT:,} messages were looked at"
+            break
+        looked_at += batch.named
+        async for found in sift(batch):
+            kept.append(found)
+            if len(kept) > limit:
+                break
         if len(kept) > limit:
             break
-        if looked_at >= _MOST_LOOKED_AT:
-            incomplete = f"only the newest {looked_at:,} messages were looked at"
-            break
-    more = len(kept) > limit
-    page = kept[:limit]
-    return Page(tuple(shown for _, shown in page), page[-1][0] if more and page else None, incomplete)
+    page = [shown for _, shown in kept[:limit]]
+    unread = next((shown.incomplete for shown in page if shown.incomplete), None)
+    last_uid = kept[limit - 1][0] if len(kept) > limit else None
+    return Page(tuple(page), last_uid, unread or incomplete, incomplete is not None)
 
 
-async def _candidates(folder: OpenFolder, below: int | None, need: int) -> AsyncIterator[Fetched | None]:
-    """Messages newest first, and None for each that the server named but does not give.
-
-    The first window is fetched blindly; wider ones are searched before.
-    """
+async def _candidates(folder: OpenFolder, below: int | None, need: int) -> AsyncIterator[Batch]:
+    """Messages newest first. The first window is fetched blindly; wider ones are searched before."""
     top = (await folder.top()) if below is None else below - 1
-    low, width, found = max(1, top - need + 1), need, 0
+    low, width = max(1, top - need + 1), need
     if below is None and top:
-        for fetched in await folder.newest(low):
-            found += 1
-            yield fetched
-        if found >= folder.exists:
+        newest = await folder.newest(low)
+        yield Batch(newest, len(newest))
+        if len(newest) >= folder.exists:
             return
         top, width = low - 1, width * _GROWTH
     while top > 0:
         low = max(1, top - width + 1)
-        uids = (await folder.uids(low, top))[::-1]
-        for batch in _batches(uids, need):
-            rows = await folder.rows(batch)
-            for fetched in rows:
-                yield fetched
-            for _ in range(len(batch) - len(rows)):
-                yield None
+        async for batch in fetched(folder, reversed(await folder.uids(low, top)), need):
+            yield batch
         top, width = low - 1, width * _GROWTH
 
 
-def _batches(uids: Sequence[int], first: int) -> Iterator[Sequence[int]]:
+async def fetched(folder: OpenFolder, uids: Iterable[int], need: int) -> AsyncIterator[Batch]:
+    """The rows of these UIDs in their order, with enough for a page of `need` at first."""
+    for uids_of_batch in _batches(iter(uids), need):
+        rows = {row.uid: row for row in await folder.rows(uids_of_batch)}
+        yield Batch([rows[uid] for uid in uids_of_batch if uid in rows], len(uids_of_batch))
+
+
+def _batches(uids: Iterator[int], first: int) -> Iterator[list[int]]:
     """Ever larger ones: where few of many messages may be seen, that costs few commands."""
-    start, size = 0, first
-    while start < len(uids):
-        yield uids[start : start + size]
-        start, size = start + size, min(size * 2, max(first, _LARGEST_BATCH))
+    size = first
+    while batch := list(islice(uids, size)):
+        yield batch
+        size = min(size * 2, max(first, _LARGEST_BATCH))

@@ -35,7 +35,7 @@ def _reason(error: Mapping[str, Any], argument: str, known: list[str]) -> str:
     context = error.get("ctx", {})
     match error["type"]:
         case "extra_forbidden":
-            nearest = difflib.get_close_matches(argument, known, n=1)
+            nearest = difflib.get_close_matches(argument.lower(), known, n=1)
             hint = f"did you mean {nearest[0]}?" if nearest else f"known: {', '.join(known) or 'none'}"
             return f"unknown argument; {hint}"
         case "missing":

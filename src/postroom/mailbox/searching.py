@@ -1,0 +1,252 @@
+"""A page of what a search finds: the server narrows, what it cannot be trusted with is matched here, boundedly."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from postroom.imap.faults import RefusedFault
+from postroom.imap.search import Hits
+from postroom.mail.model import Fetched, Shown
+from postroom.mail.query.matching import Verdict, matches
+from postroom.mail.query.pushdown import Trusting, but_for_text, by_words, not_at_all, split, wholly
+from postroom.mail.query.sorting import ORDERS, Order
+from postroom.mail.query.tree import All, Query
+from postroom.mailbox.cursors import Position
+from postroom.mailbox.listing import Batch, Found, Page, Show, fetched, fill_page
+from postroom.mailbox.reading import OpenFolder
+
+NEWEST, OLDEST = "newest", "oldest"
+_WINDOW = 4_000
+"""Messages, about, that the server searches first, from the newest; it seldom has to look at the whole folder."""
+_GROWTH = 8
+_MOST_SORTED = 5_000
+"""Messages that are sorted here, where the server cannot do it."""
+_MOST_READ = 2_000
+"""Messages whose text is looked at for one page, where the server cannot do it."""
+_MOST_OCTETS = 64 * 1024 * 1024
+"""Octets of such messages."""
+_LONGEST_READING = 20.0
+"""Seconds after which no more of them are begun."""
+_READ_AT_ONCE = 16
+_BY_WORDS = "X-GM-EXT-1"
+"""Gmail's, whose search finds words, not parts of them."""
+_REFUSALS = {None, "BADCHARSET", "CANNOT"}
+"""Codes of a NO by which a server says that it does not understand the search; others say that it cannot now."""
+
+Read: TypeAlias = Callable[[Sequence[int]], Awaitable[Mapping[int, Shown]]]
+"""Messages with their content, those that the caller may see."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """What is searched for, in which order, after which row of it, and how many rows are wanted."""
+
+    query: Query
+    sort: str
+    after: Position | None
+    limit: int
+
+    @property
+    def order(self) -> Order | None:
+        """None for the orders by UID."""
+        return ORDERS.get(self.sort)
+
+
+class Search:
+    """One search in one open folder.
+
+    A server is believed about the keys of RFC 9051; INTERNALDATE is asked by wider days and settled here to the
+    second. One that refuses the program (BAD, or NO [BADCHARSET], as Exchange does) is asked for flags, UIDs and
+    days alone, and one that refuses this for nothing. Gmail finds words where RFC 9051 wants substrings: what it
+    finds is matched again, and the page says that it may miss parts of words; a negated text is not asked at all.
+    """
+
+    def __init__(
+        self, folder: OpenFolder, sought: Sought, show: Show, read: Read, monotonic: Callable[[], float]
+    ) -> None:
+        self._folder = folder
+        self._sought = sought
+        self._show = show
+        self._read = read
+        self._monotonic = monotonic
+        fully = by_words if _BY_WORDS in folder.capabilities else wholly
+        self._levels: list[Trusting] = [fully, but_for_text, not_at_all]
+        self._split = split(sought.query, fully)
+        self._begun = monotonic()
+        self._messages, self._octets, self._spent = _MOST_READ, _MOST_OCTETS, False
+        self._reason: str | None = None
+        self.unread: int | None = None
+        """The first message, in the order of the page, whose text there were no means left to look at."""
+
+    async def page(self) -> Page:
+        """The rows of the sought page. Raises an `ImapFault`."""
+        sought = self._sought
+        order = sought.order
+        if order is None:
+            batches = self._oldest() if sought.sort == OLDEST else self._newest()
+        else:
+            uids = await self._sorted_uids(order)
+            if uids is None:
+                return await self._sorted_here(order)
+            batches = fetched(self._folder, uids, sought.limit + 1)
+        first = sought.sort if order is None else "first"
+        return self._reasoned(await fill_page(self._affordable(batches), sought.limit, self._sift, first))
+
+    async def _affordable(self, batches: AsyncIterator[Batch]) -> AsyncIterator[Batch]:
+        """Batches until the means for reading messages are spent."""
+        async for batch in batches:
+            if self._spent:
+                return
+            yield batch
+
+    def _reasoned(self, page: Page) -> Page:
+        hint = "this server finds whole words: messages with a word inside a longer one may be missing"
+        reason = page.incomplete or self._reason or (hint if self._split.hinted else None)
+        return Page(page.rows, page.last_uid, reason, page.cut or self._spent)
+
+    # -- candidates
+
+    async def _ask(self, low: int, high: int, newest: int | None = None) -> Hits:
+        """What the server says, asked for less each time that it does not understand."""
+        while True:
+            try:
+                return await self._folder.search(self._split.asked, low, high, newest=newest)
+            except RefusedFault as fault:
+                self._ask_less(fault)
+
+    def _ask_less(self, fault: RefusedFault) -> None:
+        """Raises the refusal if nothing is left that need not be asked."""
+        before = self._split
+        while self._split.asked == before.asked:
+            if len(self._levels) == 1 or not (fault.unknown or fault.code in _REFUSALS):
+                raise fault
+            self._levels.pop(0)
+            self._split = split(self._sought.query, self._levels[0])
+
+    async def _newest(self) -> AsyncIterator[Batch]:
+        after, need = self._sought.after, self._sought.limit + 1
+        top = after.uid - 1 if after else await self._folder.top()
+        width = max(_WINDOW, _WINDOW * top // max(1, self._folder.exists))
+        while top > 0:
+            low = max(1, top - width + 1)
+            hits = await self._ask(low, top, max(need, _WINDOW // _GROWTH))
+            async for batch in fetched(self._folder, reversed(hits), need):
+                yield batch
+            if hits.cut:
+                top = hits.ranges[0][0] - 1
+            else:
+                top, width = low - 1, width * _GROWTH
+
+    async def _oldest(self) -> AsyncIterator[Batch]:
+        after = self._sought.after
+        hits = await self._ask(after.uid + 1 if after else 1, await self._folder.top())
+        async for batch in fetched(self._folder, iter(hits), self._sought.limit + 1):
+            yield batch
+
+    # -- orders by a key
+
+    async def _sorted_uids(self, order: Order) -> Sequence[int] | None:
+        """UIDs as the server sorts them, from where the page begins; None if it cannot."""
+        while True:
+            try:
+                uids = await self._folder.sort(self._split.asked, order.criteria)
+                break
+            except RefusedFault as fault:
+                try:
+                    self._ask_less(fault)
+                except RefusedFault:
+                    return None
+        return uids if uids is None else uids[await self._place(uids, order) :]
+
+    async def _place(self, uids: Sequence[int], order: Order) -> int:
+        """Where the page begins; a row that has gone since is looked for by its key."""
+        after = self._sought.after
+        if after is None:
+            return 0
+        if after.uid in uids:
+            return uids.index(after.uid) + 1
+        low, high = 0, len(uids)
+        while low < high:
+            middle = (low + high) // 2
+            rows = await self._folder.rows([uids[middle]])
+            shown = self._show(rows[0]) if rows else None
+            if shown and order.follows(order.key(shown), uids[middle], after.key, after.uid):
+                high = middle
+            else:
+                low = middle + 1
+        return low
+
+    async def _sorted_here(self, order: Order) -> Page:
+        """The newest that fit, sorted by their rows."""
+        hits = await self._ask(1, await self._folder.top())
+        kept: list[Found] = []
+        looked_at = 0
+        async for batch in self._affordable(fetched(self._folder, reversed(hits), self._sought.limit + 1)):
+            if looked_at >= _MOST_SORTED:
+                self._reason = f"only the newest {_MOST_SORTED:,} messages were sorted; narrow the search, as by date"
+                break
+            looked_at += batch.named
+            kept += [found async for found in self._sift(batch)]
+        return self._reasoned(await asyncio.to_thread(self._cut, kept, order))
+
+    def _cut(self, kept: list[Found], order: Order) -> Page:
+        after, limit = self._sought.after, self._sought.limit
+        keyed = [(order.key(shown), uid, shown) for uid, shown in kept]
+        if after:
+            keyed = [one for one in keyed if order.follows(one[0], one[1], after.key, after.uid)]
+        keyed.sort(key=lambda one: one[1], reverse=True)
+        keyed.sort(key=lambda one: one[0], reverse=order.descending)
+        page = keyed[:limit]
+        unread = next((shown.incomplete for _, _, shown in page if shown.incomplete), None)
+        return Page(tuple(shown for _, _, shown in page), page[-1][1] if len(keyed) > limit else None, unread)
+
+    # -- what is matched here
+
+    async def _sift(self, batch: Batch) -> AsyncIterator[Found]:
+        judged = await asyncio.to_thread(self._judged, batch.rows)
+        for start in range(0, len(judged), _READ_AT_ONCE):
+            some = judged[start : start + _READ_AT_ONCE]
+            unsettled = [row for row, _, verdict in some if verdict is None]
+            settled = await self._settled(unsettled) if unsettled else {}
+            for row, shown, verdict in some:
+                if verdict or settled.get(row.uid):
+                    yield row.uid, shown
+
+    def _judged(self, rows: Sequence[Fetched]) -> list[tuple[Fetched, Shown, Verdict]]:
+        """Rows that the caller may see, but for those that do not fit, by what a row tells."""
+        left = self._split.left
+        judged: list[tuple[Fetched, Shown, Verdict]] = []
+        for row in rows:
+            shown = self._show(row)
+            verdict: Verdict = shown is not None and (isinstance(left, All) or matches(left, shown, row.uid))
+            if shown is not None and verdict is not False:
+                judged.append((row, shown, verdict))
+        return judged
+
+    async def _settled(self, rows: Sequence[Fetched]) -> dict[int, bool]:
+        """Whether messages fit whose rows do not tell it, by reading them; what stays unknown makes a gap."""
+        affordable = [row.uid for row in rows if self._afford(row)]
+        messages = await self._read(affordable) if affordable else {}
+        verdicts = await asyncio.to_thread(self._read_verdicts, messages)
+        if len(affordable) < len(rows):
+            self.unread = self.unread or rows[len(affordable)].uid
+            looked_at = _MOST_READ - self._messages
+            self._reason = f"only the text of {looked_at:,} messages was looked at; narrow the search, as by date"
+        elif None in verdicts.values():
+            self._reason = self._reason or "some messages could not be read whole to look for the text"
+        return {uid: bool(verdict) for uid, verdict in verdicts.items()}
+
+    def _read_verdicts(self, messages: Mapping[int, Shown]) -> dict[int, Verdict]:
+        return {uid: matches(self._split.left, shown, uid) for uid, shown in messages.items()}
+
+    def _afford(self, row: Fetched) -> bool:
+        """Takes a message to be read from what is left of the means."""
+        late = self._monotonic() - self._begun > _LONGEST_READING
+        self._spent = self._spent or late or self._messages < 1 or self._octets < 1
+        if not self._spent:
+            self._messages -= 1
+            self._octets -= row.size or 0
+        return not self._spent

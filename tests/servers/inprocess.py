@@ -1,0 +1,43 @@
+"""A directory of mailboxes in the test's own event loop, without a gateway around it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from postroom.base.caller import Caller, Scope
+from postroom.base.clock import Clock
+from postroom.base.seal import KeyRing, Seal
+from postroom.config import LimitsConfig, MailboxConfig
+from postroom.mailbox.directory import Directory
+from postroom.mailbox.wiring import open_mailbox
+from tests.servers.dovecot import PASSWORD
+
+SEAL = Seal(KeyRing(0, {0: bytes(32)}))
+
+
+def directory_of(
+    ports: Mapping[str, int], clock: Clock, *, inbox_seconds: float = 10.0, users: Mapping[str, str] | None = None
+) -> Directory:
+    """Mailboxes by name at these ports of this machine, without TLS; the user is named like the mailbox if not told."""
+    limits = LimitsConfig(connect_seconds=10.0, command_seconds=20.0)
+    mailboxes = [
+        MailboxConfig.model_validate(
+            {
+                "name": name,
+                "imap": {
+                    "host": "127.0.0.1",
+                    "port": str(port),
+                    "tls": "none",
+                    "username": (users or {}).get(name, name),
+                    "password": PASSWORD,
+                },
+            }
+        )
+        for name, port in ports.items()
+    ]
+    entries = [open_mailbox(mailbox, limits, clock) for mailbox in mailboxes]
+    return Directory(entries, SEAL, clock, inbox_seconds)
+
+
+def reader_of(*mailboxes: str) -> Caller:
+    return Caller("tester", frozenset({Scope.READ}), frozenset(mailboxes))
