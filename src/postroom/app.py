@@ -52,9 +52,8 @@ async def running(config: Config, *, clock: Clock | None = None, log: Log | None
         database = await Database.open(config.state_dir / FILE_NAME, insecure_permissions=config.insecure_permissions)
         stack.push_async_callback(database.close)
         seal = Seal(await keys.ring(database, clock.now()))
-        directory = Directory(
-            [open_mailbox(mailbox, config.limits, clock) for mailbox in config.mailboxes], seal, clock
-        )
+        entries = [open_mailbox(mailbox, config.limits, clock) for mailbox in config.mailboxes]
+        directory = Directory(entries, seal, clock, config.limits.inbox_seconds)
         stack.callback(directory.close)
         listener = _listen(config.server.listen.host, config.server.listen.port)
         stack.callback(listener.close)
@@ -159,7 +158,7 @@ def _application(config: Config, directory: Directory, database: Database, clock
     return Application(
         Guard(config.server.public_url, config.server.allowed_hosts, config.server.allowed_origins),
         Authenticator(config.tokens, names, database, clock),
-        Corridor(directory, clock, log, config.limits.requests_per_minute),
+        Corridor(directory, clock, log, config.limits.requests_per_minute, config.limits.mcp_inline_max_bytes),
         Documents(config.server.public_url),
         config.limits.request_max_bytes,
         log,

@@ -18,7 +18,7 @@ MASTER_BYTES = 32
 _CIPHER_BYTES = 64  # AES-256-SIV takes two keys of 256 bits (RFC 5297 2.2)
 _CACHED_CIPHERS = 256
 _LONGEST = 512
-_LONGEST_ATTACHMENT = 4096  # kind "a" holds a folder name in its plaintext
+_LONGER = {"a": 4096, "s": 4096}  # these hold a folder's name, or the places of many mailboxes
 _SHAPE = re.compile(r"([a-z])1_([A-Za-z0-9_-]+)", re.ASCII)
 
 
@@ -57,8 +57,8 @@ class Seal:
     def seal(self, kind: str, plaintext: bytes, *, identity: str, bound: Sequence[bytes]) -> str:
         """`<kind>1_<base64url(kid, ciphertext)>`, for one lower-case letter `kind`; at most 512 characters.
 
-        `bound` is what must be the same when it is opened: mailbox, folder, query, policy. Kind `a` may have
-        4,096 characters. Raises ValueError for a plaintext too long to be opened again.
+        `bound` is what must be the same when it is opened: mailbox, folder, query, policy. Kinds `a` and `s` may
+        have 4,096 characters. Raises ValueError for a plaintext too long to be opened again.
         """
         kid = self._ring.current
         sealed = self._cipher(kid, identity).encrypt(plaintext, [_associated(kind, identity, bound)])
@@ -91,7 +91,7 @@ def _associated(kind: str, identity: str, bound: Sequence[bytes]) -> bytes:
 
 
 def _longest(kind: str) -> int:
-    return _LONGEST_ATTACHMENT if kind == "a" else _LONGEST
+    return _LONGER.get(kind, _LONGEST)
 
 
 def _encode(data: bytes) -> str:

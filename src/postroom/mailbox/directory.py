@@ -9,18 +9,23 @@ from postroom.base.clock import Clock
 from postroom.base.errors import Code, GatewayError, not_found
 from postroom.base.seal import Seal
 from postroom.config import MailboxConfig
+from postroom.mail.query.tree import Query
 from postroom.mailbox.entry import Entry
+from postroom.mailbox.feed import Feed
+from postroom.mailbox.folders import INBOX
 from postroom.mailbox.health import Health, examine
+from postroom.mailbox.sincecursor import feed_cursors
 from postroom.mailbox.view import MailboxView
 
 
 class Directory:
     """All configured mailboxes."""
 
-    def __init__(self, entries: Sequence[Entry], seal: Seal, clock: Clock) -> None:
+    def __init__(self, entries: Sequence[Entry], seal: Seal, clock: Clock, inbox_seconds: float = 10.0) -> None:
         self._entries = tuple(entries)
         self._seal = seal
         self._clock = clock
+        self._inbox_seconds = inbox_seconds
 
     def visible(self, caller: Caller) -> tuple[MailboxConfig, ...]:
         """The settings of the caller's mailboxes, in the configuration's order."""
@@ -32,14 +37,26 @@ class Directory:
 
     def view(self, caller: Caller, name: str | None) -> MailboxView:
         """The mailbox of that name or user name. Raises `not_found`, or `conflict` without IMAP or if it is unclear."""
-        entry = self._named(caller, name)
-        if entry.account is None:
-            raise GatewayError(
-                Code.CONFLICT,
-                f"Mailbox {entry.settings.name} has no IMAP server; it can only send.",
-                argument="mailbox",
-            )
-        return MailboxView(caller, entry.settings, entry.account, self._seal, self._clock)
+        return self._view(caller, self._named(caller, name))
+
+    def views(self, caller: Caller, names: Sequence[str] | None) -> tuple[MailboxView, ...]:
+        """Those mailboxes, each once, or all that can be read. Raises as `view` does."""
+        if names is None:
+            entries = [entry for entry in self._of(caller) if entry.account is not None]
+            if not self._of(caller):
+                raise _no_mailbox()
+        else:
+            named = (self._named(caller, name) for name in dict.fromkeys(names))
+            entries = list({entry.settings.name: entry for entry in named}.values())
+        return tuple(self._view(caller, entry) for entry in entries)
+
+    def feed(self, caller: Caller, names: Sequence[str] | None, folder: str | None, query: Query) -> Feed:
+        """Those mailboxes, or all that can be read, as one. Its cursors are good for the same arguments only."""
+        views = self.views(caller, names)
+        folder = INBOX if folder is not None and folder.upper() == INBOX else folder
+        asked = None if names is None else [view.name for view in views]
+        cursors = feed_cursors(self._seal, caller.identity, asked, folder, query)
+        return Feed(views, folder, query, cursors, self._clock, self._inbox_seconds)
 
     def close(self) -> None:
         for entry in self._entries:
@@ -48,6 +65,15 @@ class Directory:
 
     def _of(self, caller: Caller) -> tuple[Entry, ...]:
         return tuple(entry for entry in self._entries if entry.settings.name in caller.mailboxes)
+
+    def _view(self, caller: Caller, entry: Entry) -> MailboxView:
+        if entry.account is None:
+            raise GatewayError(
+                Code.CONFLICT,
+                f"Mailbox {entry.settings.name} has no IMAP server; it can only send.",
+                argument="mailbox",
+            )
+        return MailboxView(caller, entry.settings, entry.account, self._seal, self._clock)
 
     def _named(self, caller: Caller, name: str | None) -> Entry:
         entries = self._of(caller)
@@ -60,10 +86,14 @@ class Directory:
             message = "Name one mailbox." if name is None else "Several mailboxes have this user name; name one."
             raise GatewayError(Code.CONFLICT, message, argument="mailbox", mailboxes=names)
         if not entries:
-            raise not_found("This token may use no mailbox.", argument="mailbox", mailboxes=[])
+            raise _no_mailbox()
         raise not_found(
             f"This token has no such mailbox. It may use: {', '.join(names)}.", argument="mailbox", mailboxes=names
         )
+
+
+def _no_mailbox() -> GatewayError:
+    return not_found("This token may use no mailbox.", argument="mailbox", mailboxes=[])
 
 
 def _user_names(settings: MailboxConfig) -> set[str]:

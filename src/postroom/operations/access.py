@@ -14,6 +14,8 @@ class Access:
     """The scope that a call needs; None lets any valid token call."""
 
     scope: Scope | None
+    every_mailbox: bool = False
+    """A call that names no mailbox is about all of the token's."""
 
     def offered(self, caller: Caller) -> bool:
         """May this caller see the operation at all?"""
@@ -22,7 +24,7 @@ class Access:
     def narrow(self, schema: dict[str, Any], caller: Caller) -> dict[str, Any]:
         """The argument schema as this caller needs it: a token with one mailbox need not name it."""
         required = [name for name in schema.get("required", []) if name != "mailbox"]
-        if "mailbox" in schema["properties"] and len(caller.mailboxes) != 1:
+        if "mailbox" in schema["properties"] and len(caller.mailboxes) != 1 and not self.every_mailbox:
             required.insert(0, "mailbox")
         narrowed = {key: value for key, value in schema.items() if key != "required"}
         return narrowed | {"required": required} if required else narrowed

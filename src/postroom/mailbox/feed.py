@@ -1,0 +1,176 @@
+"""The unified inbox: many mailboxes asked at once, each within its own time, and what came to them since."""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TypeAlias, TypeVar
+
+from postroom.base.clock import Clock
+from postroom.base.errors import Code, GatewayError
+from postroom.imap.faults import DeadlineFault
+from postroom.mail.model import Shown
+from postroom.mail.query.tree import All, Query
+from postroom.mailbox.faults import imap_error
+from postroom.mailbox.following import Followed, Place
+from postroom.mailbox.sincecursor import SinceCursors, place_key
+from postroom.mailbox.view import Listing, MailboxView
+from postroom.mailbox.waiting import Waiting
+
+T = TypeVar("T")
+Row: TypeAlias = tuple[str, Shown]
+"""A mailbox's name and a message in it."""
+Places: TypeAlias = dict[bytes, Place]
+_EARLIEST = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class FeedPage:
+    """Rows over all mailboxes, and by mailbox what went wrong, what is not whole, and which were numbered anew."""
+
+    rows: tuple[Row, ...]
+    faults: Mapping[str, GatewayError]
+    incomplete: Mapping[str, str]
+    more: bool
+    reset: tuple[str, ...]
+    cursor: Callable[[int], str] | None
+    """The cursor for an answer with only the first so many rows; None where none was asked for."""
+
+
+class Feed:
+    """The mailboxes of one call. A mailbox that fails, or is too slow, is named and takes no other with it."""
+
+    def __init__(
+        self,
+        views: Sequence[MailboxView],
+        folder: str | None,
+        query: Query,
+        cursors: SinceCursors,
+        clock: Clock,
+        seconds: float,
+    ) -> None:
+        self._views = tuple(views)
+        self._folder = folder
+        self._query = query
+        self._cursors = cursors
+        self._clock = clock
+        self._seconds = seconds
+        self._keys = {view.name: place_key(view.name, folder or view.default_folder) for view in views}
+
+    async def newest(self, *, limit: int, checkpoint: bool) -> FeedPage:
+        """The newest rows, newest first; with `checkpoint` a cursor for all that comes later."""
+        places: Places = {}
+
+        async def listed(view: MailboxView) -> Listing:
+            if checkpoint:
+                now = await view.follow(self._folder, None, self._query, limit=limit)
+                places[self._keys[view.name]] = now.reached
+            if isinstance(self._query, All):
+                return await view.page(self._folder, limit=limit, cursor=None)
+            return await view.search(self._folder, self._query, sort=None, limit=limit, cursor=None)
+
+        found, faults = await self._each(self._views, listed)
+        rows = {view: self._until_place(view, found[view].rows, places) for view in found}
+        merged = _merged([_dated(view.name, ones[::-1])[::-1] for view, ones in rows.items()], newest_first=True)
+        return FeedPage(
+            rows=tuple(merged[:limit]),
+            faults=faults,
+            incomplete={view.name: told for view, listing in found.items() if (told := listing.incomplete)},
+            more=len(merged) > limit or any(listing.next_cursor for listing in found.values()),
+            reset=(),
+            cursor=(lambda _: self._cursors.write(places, self._clock.now())) if checkpoint else None,
+        )
+
+    async def since(self, cursor: str, *, limit: int, wait_seconds: float = 0) -> FeedPage:
+        """What came after `cursor`, oldest first; while that is nothing, up to `wait_seconds` are waited for it."""
+        places = self._cursors.read(cursor, self._clock.now())
+        waiting = Waiting(self._clock, wait_seconds)
+        faults: dict[str, GatewayError] = {}
+        while True:
+            asked = [view for view in self._views if view.name not in faults]
+            found, failed = await self._look(asked, places, limit)
+            faults |= failed
+            page = self._arrived(found, places, limit)
+            if page.rows or page.reset or page.more or not found or not await waiting.worth_a_look():
+                return replace(page, faults=faults)
+            # What was met for the first time starts here, and what did not match is behind us.
+            places = places | {self._keys[view.name]: followed.reached for view, followed in found.items()}
+
+    async def _look(
+        self, views: Sequence[MailboxView], places: Places, limit: int
+    ) -> tuple[dict[MailboxView, Followed], dict[str, GatewayError]]:
+        async def followed(view: MailboxView) -> Followed:
+            return await view.follow(self._folder, places.get(self._keys[view.name]), self._query, limit=limit)
+
+        return await self._each(views, followed)
+
+    def _arrived(self, found: Mapping[MailboxView, Followed], places: Places, limit: int) -> FeedPage:
+        """The first `limit` of all arrivals; each mailbox's place follows what is really given out of it."""
+        merged = _merged([_dated(view.name, followed.shown) for view, followed in found.items()])
+        rows = tuple(merged[:limit])
+        unread = {name: told for name, shown in rows if (told := shown.incomplete)}
+
+        def cursor(given: int) -> str:
+            counts = Counter(name for name, _ in rows[:given])
+            moved = {self._keys[view.name]: followed.after(counts[view.name]) for view, followed in found.items()}
+            asked = {key: place for key, place in places.items() if key in self._keys.values()}
+            return self._cursors.write(asked | moved, self._clock.now())
+
+        return FeedPage(
+            rows=rows,
+            faults={},
+            incomplete=unread | {view.name: told for view, one in found.items() if (told := one.incomplete)},
+            more=len(merged) > limit or any(followed.more for followed in found.values()),
+            reset=tuple(view.name for view, followed in found.items() if followed.reset),
+            cursor=cursor,
+        )
+
+    def _until_place(self, view: MailboxView, rows: Sequence[Shown], places: Places) -> list[Shown]:
+        """Without what came after the checkpoint was taken: that is for the feed to tell."""
+        place = places.get(self._keys[view.name])
+        return [row for row in rows if place is None or view.reaches(place, row)]
+
+    async def _each(
+        self, views: Sequence[MailboxView], ask: Callable[[MailboxView], Awaitable[T]]
+    ) -> tuple[dict[MailboxView, T], dict[str, GatewayError]]:
+        """All at once. What is wrong with the call itself is raised, and what is wrong with a mailbox returned."""
+        async with asyncio.TaskGroup() as tasks:
+            running = {view: tasks.create_task(self._in_time(view, ask)) for view in views}
+        results = {view: task.result() for view, task in running.items()}
+        for result in results.values():
+            if isinstance(result, GatewayError) and result.code is Code.VALIDATION_ERROR:
+                raise result
+        good = {view: result for view, result in results.items() if not isinstance(result, GatewayError)}
+        return good, {view.name: result for view, result in results.items() if isinstance(result, GatewayError)}
+
+    async def _in_time(self, view: MailboxView, ask: Callable[[MailboxView], Awaitable[T]]) -> T | GatewayError:
+        try:
+            async with asyncio.timeout(self._seconds):
+                return await ask(view)
+        except TimeoutError:
+            return imap_error(DeadlineFault("the server did not answer in the time that inbox gives it"), view.name)
+        except GatewayError as error:
+            return error
+
+
+_Dated: TypeAlias = tuple[datetime, Row]
+
+
+def _merged(mailboxes: Sequence[Sequence[_Dated]], *, newest_first: bool = False) -> list[Row]:
+    return [row for _, row in heapq.merge(*mailboxes, key=lambda dated: dated[0], reverse=newest_first)]
+
+
+def _dated(mailbox: str, rows: Sequence[Shown]) -> list[_Dated]:
+    """Rows of ascending UIDs with the time they are merged by.
+
+    A message arrived no earlier than those with lower UIDs, however old one that was moved here says it is.
+    """
+    dated, latest = [], _EARLIEST
+    for shown in rows:
+        latest = max(latest, shown.received_at or latest)
+        dated.append((latest, (mailbox, shown)))
+    return dated
