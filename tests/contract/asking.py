@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 import httpx2
 
+from postroom.operations.blob import Blob
 from postroom.operations.operation import Operation
 
 EITHER = (("uid", "uids"),)
@@ -68,7 +69,8 @@ class Asking:
             else:
                 response = self._client.request(method, path, json=rest)
             failed = response.status_code != 200
-            yield Told(f"http {route}", response.status_code, response.json(), failed, _raw(response))
+            body = response.json() if failed or operation.answer is not Blob else {"octets": response.content}
+            yield Told(f"http {route}", response.status_code, body, failed, _raw(response))
 
     def both(self, operation: Operation[Any, Any], arguments: Mapping[str, Any]) -> Iterator[Told]:
         yield self.mcp(operation.name, arguments)
@@ -86,7 +88,7 @@ def choices(operation: Operation[Any, Any]) -> Iterator[list[str]]:
 
 def needed(names: list[str]) -> list[str]:
     """Of these, the arguments without which a call says too little."""
-    return [name for name in names if name in ("mailbox", *itertools.chain(*EITHER))]
+    return [name for name in names if name in ("mailbox", "attachment_id", *itertools.chain(*EITHER))]
 
 
 def _raw(response: httpx2.Response) -> str:

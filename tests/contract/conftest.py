@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from postroom.operations.operation import Operation
 from tests.contract.asking import Asking
 from tests.servers.gateway import Gateway
 from tests.servers.mail import CANARY
@@ -21,6 +22,19 @@ class World:
     asking: Mapping[str, Asking]
     good: Mapping[str, Mapping[str, Any]]
     hostile: Mapping[str, list[Any]]
+
+    def right(self, token: str, operation: Operation[Any, Any], names: list[str]) -> dict[str, Any]:
+        """A right value for each of these arguments; cursors are of the very list that the others ask for."""
+        values = {name: self.good[token][name] for name in names}
+        for name, told in (("cursor", "next_cursor"), ("since_cursor", "cursor")):
+            if name in values:
+                first = {other: value for other, value in values.items() if other != name}
+                answer = self.asking[token].mcp(operation.name, first).body
+                if told in answer:
+                    values[name] = answer[told]
+                else:
+                    del values[name]  # all these filters together find too little for a second page
+        return values
 
 
 @pytest.fixture(scope="session")
@@ -39,6 +53,42 @@ def _page(gateway: Gateway, token: str, mailbox: str) -> Mapping[str, Any]:
     return dict(gateway.get(f"/mailboxes/{mailbox}/messages", token, limit=2).json())
 
 
+GOOD_FILTERS: Mapping[str, Any] = {
+    "search": "OR SEEN NOT (FROM nobody SINCE 1-Jan-2020)",
+    "sort": "-date",
+    "from": "example",
+    "to": "example",
+    "cc": "nobody",
+    "subject": "e",
+    "body": "e",
+    "text": "e",
+    "since": "2020-01-01",
+    "before": "1-Jan-2900",
+    "unseen": True,
+    "seen": False,
+    "flagged": False,
+    "answered": False,
+    "has_attachment": False,
+    "larger_than": 1,
+    "smaller_than": 10_000_000,
+}
+
+
+def _hostile_filters() -> Mapping[str, list[Any]]:
+    texts = [CANARY, f'x" TEXT "{CANARY}', f"x\r\nA1 SELECT {CANARY}", "{3}", "\0", [CANARY], ""]
+    flags = [CANARY, [True], 2]
+    sizes = [-1, 2**53, CANARY, [1]]
+    dates = [CANARY, "31-Feb-2026", "9999-12-31T23:59:59-23:59", [CANARY]]
+    return {
+        "search": [f"TEXT {CANARY}", f"SEEN\r\nA1 SELECT {CANARY}", "(" * 5_000, "1:*", "CANARY", [f"TEXT {CANARY}"]],
+        "sort": [CANARY, "-", [CANARY]],
+        **dict.fromkeys(("from", "to", "cc", "subject", "body", "text"), texts),
+        **dict.fromkeys(("since", "before"), dates),
+        **dict.fromkeys(("unseen", "seen", "flagged", "answered", "has_attachment"), flags),
+        **dict.fromkeys(("larger_than", "smaller_than"), sizes),
+    }
+
+
 def _good(mailbox: str, page: Mapping[str, Any]) -> Mapping[str, Any]:
     uids = [row["uid"] for row in page["messages"]]
     return {
@@ -49,8 +99,19 @@ def _good(mailbox: str, page: Mapping[str, Any]) -> Mapping[str, Any]:
         "uid": uids[0],
         "uids": uids,
         "view": "full",
+        "fields": "full",
+        "preview": 10,
         "headers": True,
+        "reader": True,
+        "safe_html": True,
+        "links": True,
+        "quotes": True,
         "max_chars": 40,
+        "attachment_id": "2",
+        "checkpoint": True,
+        "since_cursor": page["next_cursor"],
+        "wait_seconds": 0,
+        **GOOD_FILTERS,
     }
 
 
@@ -90,6 +151,13 @@ def _hostile(private: Mapping[str, Any]) -> Mapping[str, list[Any]]:
         "uid": [*uids, *bare, CANARY, f"1:{bare[0]}", "*", "1:*", [uids[0]]],
         "uids": [uids, bare, f"{uids[0]},{uids[1]}", ["*"], [CANARY], [[uids[0]]], CANARY],
         "view": ["full", CANARY, [CANARY]],
-        "headers": [True, CANARY, [CANARY]],
+        "fields": ["brief", CANARY, [CANARY]],
+        "preview": [1_000, 1_001, CANARY, [CANARY]],
+        **{name: [True, CANARY, [CANARY]] for name in ("headers", "reader", "safe_html", "links", "quotes")},
+        "attachment_id": ["1", "2.1", "2]<0.9> BODY[1", "0", "", CANARY, ["2"], "9" * 300],
         "max_chars": [2_000_000, CANARY, [CANARY]],
+        "checkpoint": [True, CANARY, [CANARY]],
+        "since_cursor": [private["next_cursor"], CANARY, "s1_AAAA", [private["next_cursor"]]],
+        "wait_seconds": [0, -1, 61, CANARY, [CANARY]],
+        **_hostile_filters(),
     }

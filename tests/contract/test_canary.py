@@ -15,7 +15,7 @@ from tests.servers.gateway import Gateway
 from tests.servers.mail import CANARY
 
 STRANGERS = ("all", "read", "work", "triage", "admin", "none", "nowhere")
-TELL_NOTHING_OF_A_MAILBOX = {"health_check"}
+TELL_NOTHING_OF_A_MAILBOX = {"health_check", "identities"}
 """Operations whose answers hold neither mail nor names of folders nor a mailbox's description."""
 
 
@@ -77,6 +77,6 @@ def test_no_page_without_a_token_has_the_word(gateway: Gateway) -> None:
 def test_the_log_has_no_word_of_mail(world: World, gateway: Gateway) -> None:
     for operation in CATALOGUE.values():
         for names in choices(operation):
-            arguments = {argument: world.good["owner"][argument] for argument in names}
+            arguments = world.right("owner", operation, names)
             list(world.asking["owner"].both(operation, arguments))
     assert CANARY not in gateway.log.getvalue()

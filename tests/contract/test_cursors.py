@@ -12,7 +12,7 @@ from tests.contract.asking import Told
 from tests.contract.conftest import World
 
 PAGED = [name for name, operation in CATALOGUE.items() if "cursor" in operation.ask.model_fields]
-FIRST = {"mailbox": "work", "limit": 2}
+FIRST = {"mailbox": "work", "limit": 2, "fields": "full"}
 
 
 def pages(world: World, token: str, name: str, arguments: dict[str, Any]) -> Iterator[Told]:

@@ -6,7 +6,8 @@ import asyncio
 import io
 import json
 import string
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import pytest
@@ -19,6 +20,8 @@ from postroom.base.clock import HandClock
 from postroom.base.errors import Code, GatewayError
 from postroom.base.logs import Log
 from postroom.base.seal import KeyRing, Seal
+from postroom.mail.query import filters
+from postroom.mail.query.program import read_program
 from postroom.mailbox.directory import Directory
 from postroom.operations.catalogue import CATALOGUE
 from postroom.operations.operation import Surface
@@ -27,12 +30,22 @@ from postroom.operations.schema import argument_schema
 
 ONE_BOX = Caller("tester", frozenset(Scope), frozenset({"work"}))
 SEVERAL = Caller("tester", frozenset(Scope), frozenset({"work", "down"}))
-AT_LEAST_AND_AT_MOST = {"limit": (1, 500), "max_chars": (1, 2_000_000)}
+SIZES = {"larger_than": (0, 2**53 - 1), "smaller_than": (0, 2**53 - 1)}
+AT_LEAST_AND_AT_MOST = SIZES | {
+    "limit": (1, 500),
+    "preview": (1, 1_000),
+    "wait_seconds": (0, 60),
+    "max_chars": (1, 2_000_000),
+}
 FEWEST_AND_MOST = {"uids": (1, 20)}
-SHORTEST_AND_LONGEST = {"uid": (1, 512), "uids": (1, 512)}
+SHORTEST_AND_LONGEST = {"uid": (1, 512), "uids": (1, 512), "attachment_id": (1, 200)}
 LONGEST_TEXT = 100_000
 UIDS = {"uid", "uids"}
 EXACTLY_ONE = {"uid", "uids"}
+TEXTS = dict.fromkeys(("from", "to", "cc", "subject", "body", "text"), partial(filters.read_text, ""))
+MOMENTS = dict.fromkeys(("since", "before"), partial(filters.read_moment, ""))
+FORMS: Mapping[str, Callable[[str], Any]] = {"search": read_program, **TEXTS, **MOMENTS}
+"""Readers of strings that a schema does not describe; they raise for what is of another form."""
 CORRIDOR = Corridor(
     Directory((), Seal(KeyRing(0, {0: bytes(32)})), HandClock()), HandClock(), Log(HandClock(), io.StringIO()), 0
 )
@@ -93,12 +106,25 @@ def within_bounds(arguments: Arguments) -> bool:
         words = value if isinstance(value, list) else [value]
         if any(isinstance(word, str) and not low <= len(word) <= high for word in words):
             return False
+    return well_formed(arguments)
+
+
+def well_formed(arguments: Arguments) -> bool:
+    """What a schema cannot say of a string, and of two arguments together."""
+    if arguments.get("seen") is not None and arguments.get("seen") is arguments.get("unseen"):
+        return False
+    try:
+        for name, value in arguments.items():
+            if name in FORMS:
+                FORMS[name](value)
+    except GatewayError:
+        return False
     return True
 
 
 def one_of_each(name: str, arguments: Arguments) -> bool:
     either = EXACTLY_ONE & CATALOGUE[name].ask.model_fields.keys()
-    return not either or len(either & arguments.keys()) == 1
+    return either != EXACTLY_ONE or len(either & arguments.keys()) == 1
 
 
 def should_be_taken(name: str, arguments: Arguments) -> bool:
@@ -159,7 +185,9 @@ def misspelled_calls(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
     name = draw(st.sampled_from([name for name in CATALOGUE if CATALOGUE[name].ask.model_fields]))
     arguments: dict[str, Any] = {}
     names = list(CATALOGUE[name].ask.model_fields)
-    if not EXACTLY_ONE.isdisjoint(names):
+    for argument in argument_schema(CATALOGUE[name].ask).get("required", []):
+        arguments[argument] = "5-1"
+    if EXACTLY_ONE.issubset(names):
         arguments[draw(st.sampled_from(sorted(EXACTLY_ONE)))] = "5-1"
     for argument in draw(st.lists(st.sampled_from(names), min_size=1, max_size=2, unique=True)):
         arguments[argument] = draw(ANYTHING)
@@ -185,7 +213,7 @@ def test_a_call_is_taken_exactly_if_it_means_what_the_schema_accepts(call: tuple
     if refused is not None:
         assert refused.code is Code.VALIDATION_ERROR
         argument = refused.details["argument"].partition("[")[0]
-        assert argument in {*arguments, "arguments"}
+        assert argument in {*arguments, *argument_schema(CATALOGUE[name].ask).get("required", []), "arguments"}
         assert refused.message == f"{refused.details['argument']}: {refused.details['reason']}"
 
 
@@ -241,8 +269,8 @@ def test_a_typo_is_told_the_nearest_argument(name: str, argument: str, typo: str
 def test_spellings_of_one_value_are_that_value(argument: str, values: list[Any]) -> None:
     for operation in CATALOGUE.values():
         if argument in operation.ask.model_fields:
-            needs_uid = "uid" in operation.ask.model_fields and argument not in EXACTLY_ONE
-            other = {"uid": "9"} if needs_uid else {}
+            needs = {"uid", "attachment_id"} & operation.ask.model_fields.keys() - {argument}
+            other = {} if argument == "uids" else dict.fromkeys(needs, "9")
             read = [getattr(operation.ask.model_validate({argument: value, **other}), argument) for value in values]
             assert all(one == read[0] and type(one) is type(read[0]) for one in read), operation.name
 

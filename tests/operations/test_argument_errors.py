@@ -12,6 +12,7 @@ from postroom.operations.ask import Ask
 from postroom.operations.faults import argument_error
 from postroom.operations.reading import GetMessage, ListMessages
 
+KNOWN = "mailbox, folder, limit, fields, preview, search, cursor"
 INSIDE = ("pydantic", "python", "int(", "literal", "valid", "input", "value error", "none", "str")
 
 
@@ -38,7 +39,7 @@ def refused(model: type[Ask], arguments: dict[str, Any]) -> GatewayError:
         (ListMessages, {"folder": "x" * 100_001}, "folder", "must have at most 100,000 characters"),
         (ListMessages, {"foldr": "INBOX"}, "foldr", "unknown argument; did you mean folder?"),
         (ListMessages, {"Limit": 5}, "Limit", "unknown argument; did you mean limit?"),
-        (ListMessages, {"subject": "x"}, "subject", "unknown argument; known: mailbox, folder, limit, cursor"),
+        (ListMessages, {"topic": "x"}, "topic", f"unknown argument; known: {KNOWN}"),
         (Ask, {"mailbox": "work"}, "mailbox", "unknown argument; known: none"),
         (GetMessage, {}, "arguments", "give either uid or uids"),
         (GetMessage, {"uid": "1", "uids": ["2"]}, "arguments", "give either uid or uids"),
@@ -51,8 +52,8 @@ def refused(model: type[Ask], arguments: dict[str, Any]) -> GatewayError:
         (GetMessage, {"uids": [str(number) for number in range(21)]}, "uids", "must have at most 20 entries"),
         (GetMessage, {"uids": ["1", {}]}, "uids[1]", "must be a string"),
         (GetMessage, {"uids": ["1", ""]}, "uids[1]", "must not be empty"),
-        (GetMessage, {"uid": "1", "view": "markdown"}, "view", "must be 'text', 'html' or 'full'"),
-        (GetMessage, {"uid": "1", "view": []}, "view", "must be 'text', 'html' or 'full'"),
+        (GetMessage, {"uid": "1", "view": "markdown"}, "view", "must be 'reader', 'text', 'html' or 'full'"),
+        (GetMessage, {"uid": "1", "view": []}, "view", "must be 'reader', 'text', 'html' or 'full'"),
         (GetMessage, {"uid": "1", "headers": "yes"}, "headers", "must be true or false"),
         (GetMessage, {"uid": "1", "headers": 2}, "headers", "must be true or false"),
         (GetMessage, {"uid": "1", "headers": 1.0}, "headers", "must be true or false"),

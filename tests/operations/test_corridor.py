@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from postroom.base.caller import Caller, Scope
@@ -129,6 +129,7 @@ async def test_without_a_limit_nothing_is_counted(tmp_path: Path) -> None:
         assert {(await client.get("/mailboxes")).status_code for _ in range(50)} == {200}
 
 
+@example(per_minute=1, waits=[1.2905556270813179])
 @given(per_minute=st.integers(1, 2_000), waits=st.lists(st.floats(0, 90), max_size=30))
 def test_a_call_that_waits_as_long_as_it_is_told_goes_through(per_minute: int, waits: list[float]) -> None:
     clock = HandClock()

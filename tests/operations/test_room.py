@@ -5,10 +5,11 @@ from __future__ import annotations
 import orjson
 import pytest
 
-from postroom.mail.model import Address, Content, Field, Head, Part, Shown
-from postroom.operations.messages import message_of, row_of
+from postroom.mail.model import Address, Authentication, Field, Head, Link, Part, Reading, Shown
+from postroom.operations.messages import Form, message_of
 from postroom.operations.operation import MODEL_BUDGET
 from postroom.operations.room import Room, for_model
+from postroom.operations.rows import row_of
 from tests.servers.dovecot import Dovecot
 from tests.servers.gateway import Gateway
 
@@ -29,8 +30,21 @@ def enormous() -> Shown:
         in_reply_to=None,
         references=tuple(f"<{number}@example.org>" for number in range(10_000)),
     )
-    content = Content((PART,) * 1_000, "t" * 1_000_000, "h" * 1_000_000)
-    return Shown("5-17", "INBOX", head, None, 5, frozenset(), True, (), content, None)
+    reading = Reading(
+        parts=(PART,) * 1_000,
+        text="t" * 1_000_000,
+        html="h" * 1_000_000,
+        reader="r" * 1_000_000,
+        reader_quoted="r" * 1_000_000,
+        safe_html=None,
+        links=tuple(Link("l" * 500, "https://example.org/" + "p" * 9_000, "example.org", False) for _ in range(2_000)),
+        invitation=None,
+        authentication=Authentication(),
+        headers=tuple(("X-Field", "v" * 5_000) for _ in range(1_000)),
+        signals=(),
+        truncated=False,
+    )
+    return Shown("5-17", "INBOX", head, None, 5, frozenset(), True, (), reading, None)
 
 
 def size(answer: object) -> int:
@@ -45,8 +59,10 @@ def test_an_ordinary_message_is_shown_whole_and_says_nothing_of_room() -> None:
 
 
 @pytest.mark.parametrize("messages", [1, 20])
-def test_an_enormous_message_leaves_room_for_the_others_and_says_what_is_missing(messages: int) -> None:
-    answer = message_of(enormous(), "work", "text", for_model(messages), headers=True, max_chars=0).json_ready()
+@pytest.mark.parametrize("brief", [True, False])
+def test_an_enormous_message_leaves_room_for_the_others_and_says_what_is_missing(messages: int, brief: bool) -> None:
+    form = Form(("reader",), brief, headers=True, links=True)
+    answer = message_of(enormous(), "work", form, for_model(messages), 0).json_ready()
     assert size(answer) < 2 * MODEL_BUDGET // messages + 10_000
     assert answer["left_out"]["to"] == 5_000 - len(answer["to"])
     assert answer["left_out"]["attachments"] == 1_000 - len(answer["attachments"])
@@ -54,7 +70,8 @@ def test_an_enormous_message_leaves_room_for_the_others_and_says_what_is_missing
 
 
 def test_a_program_gets_all_of_it() -> None:
-    answer = message_of(enormous(), "work", "full", Room(), headers=True, max_chars=2_000_000).json_ready()
+    form = Form(("text", "html"), brief=False, headers=True, links=True)
+    answer = message_of(enormous(), "work", form, Room(), 2_000_000).json_ready()
     assert (len(answer["to"]), len(answer["headers"]), len(answer["attachments"])) == (5_000, 1_000, 1_000)
     assert len(answer["html"]) == 1_000_000
     assert "left_out" not in answer
@@ -71,9 +88,9 @@ def test_twenty_long_messages_stay_within_the_budget_and_none_disappears(gateway
     uids = [row["uid"] for row in rows]
     answer = gateway.call("get_message", {"mailbox": "work", "folder": "Long", "uids": uids})
     assert [message["uid"] for message in answer["messages"]] == uids
-    assert all(message["truncated"] and len(message["text"]) >= 200 for message in answer["messages"])
+    assert all(message["truncated"] and len(message["reader"]) >= 200 for message in answer["messages"])
     assert size(answer) <= MODEL_BUDGET
     one = gateway.call("get_message", {"mailbox": "work", "folder": "Long", "uid": uids[0]})
-    assert (len(one["text"]), size(one) <= MODEL_BUDGET) == (20_000, True)
+    assert (len(one["reader"]), size(one) <= MODEL_BUDGET) == (20_000, True)
     asked = gateway.call("get_message", {"mailbox": "work", "folder": "Long", "uid": uids[0], "max_chars": 90_000})
-    assert len(asked["text"]) == 90_000
+    assert len(asked["reader"]) == 90_000

@@ -43,7 +43,7 @@ async def test_it_lists_the_tools_and_reads_a_message(gateway: Gateway, mode: st
         assert not read.is_error
         assert read.structured_content is not None
         assert read.structured_content["subject"] == "Message 2000"
-        assert read.structured_content["text"].strip() == "See file."
+        assert read.structured_content["reader"].strip() == "See file."
         (content,) = read.content
         assert isinstance(content, TextContent)
         assert json.loads(content.text) == read.structured_content

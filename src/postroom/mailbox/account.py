@@ -14,10 +14,12 @@ from postroom.imap.commands import Namespaces
 from postroom.imap.connection import Connection
 from postroom.imap.faults import BusyFault, DeadlineFault, ImapFault, LostFault, RefusedFault
 from postroom.imap.pool import Pool
-from postroom.mailbox.cache import RowCache
+from postroom.mailbox.cache import MessageCache, RowCache
 from postroom.mailbox.faults import imap_error
 from postroom.mailbox.folders import INBOX, Folder, read_folders
 from postroom.mailbox.reading import OpenFolder
+from postroom.mailbox.session import Sessions
+from postroom.mailbox.statistics import Statistics, read_statistics
 
 _NO_SUCH_FOLDER = {"NONEXISTENT", "TRYCREATE", "CANNOT"}
 _BUSY = {"UNAVAILABLE", "INUSE", "LIMIT"}
@@ -41,6 +43,8 @@ class Account:
         self._overrides = {use: name for use, name in special.model_dump().items() if name}
         self._folders: dict[str, Folder] = {}
         self._rows = RowCache()
+        self._sessions = Sessions()
+        self.messages = MessageCache()
 
     async def folders(self) -> tuple[Folder, ...]:
         """All folders, asked anew, INBOX first."""
@@ -56,7 +60,12 @@ class Account:
         """A folder open for reading. Raises `not_found` with the names that do exist."""
         known = await self._resolve(folder)
         async with self._connected(known) as connection:
-            yield OpenFolder(connection, known.name, self._rows)
+            yield OpenFolder(connection, known, self._rows, self._sessions.of(connection))
+
+    async def statistics(self) -> Statistics:
+        folders = await self.folders()
+        async with self._connected() as connection:
+            return await read_statistics(connection, folders)
 
     async def probe(self) -> None:
         """Connect and log in once. Raises `imap_error`."""

@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from postroom.base.caller import Caller
 from postroom.base.clock import Clock
-from postroom.base.errors import GatewayError
+from postroom.base.errors import GatewayError, not_found
 from postroom.base.seal import Seal
 from postroom.config import MailboxConfig
-from postroom.mail.model import Fetched, Shown
+from postroom.mail.model import Address, Fetched, Reading, Shown
+from postroom.mail.query.sorting import ORDERS
+from postroom.mail.query.tree import All, Query
+from postroom.mail.signals import Household
 from postroom.mailbox.account import Account
 from postroom.mailbox.cursors import Cursors, Position, bad_cursor
+from postroom.mailbox.downloads import Download, open_download
+from postroom.mailbox.downloads import Place as FilePlace
 from postroom.mailbox.folders import Folder
-from postroom.mailbox.listing import read_page
+from postroom.mailbox.following import Followed, Place, follow
+from postroom.mailbox.listing import Page, Show, read_page
+from postroom.mailbox.messages import fetch_messages, with_readings
+from postroom.mailbox.reading import OpenFolder
+from postroom.mailbox.searching import NEWEST, OLDEST, Search, Sought
+from postroom.mailbox.statistics import Statistics
 from postroom.mailbox.uids import changed, gone, read_uid, write_uid
+from postroom.policy.attachments import WHOLE_MESSAGE, release
+from postroom.policy.content import Setting
 from postroom.policy.visibility import show
+
+_LIST = b"list_messages"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +42,9 @@ class Listing:
     rows: tuple[Shown, ...]
     next_cursor: str | None
     incomplete: str | None
+    name: bytes = _LIST
+    """Of what list this is a page: a cursor is good for no other."""
+    sort: str = NEWEST
 
 
 class MailboxView:
@@ -47,22 +65,57 @@ class MailboxView:
     async def folders(self) -> tuple[Folder, ...]:
         return await self._account.folders()
 
+    async def statistics(self) -> Statistics:
+        return await self._account.statistics()
+
+    @property
+    def identities(self) -> tuple[str, ...]:
+        """Addresses that mail can be sent from, `*@domain` for all of a domain; its own address if none is named."""
+        named = tuple(str(identity) for identity in self._settings.identities)
+        return named or tuple(filter(None, (self._settings.own_address,)))
+
     async def page(self, folder: str | None, *, limit: int, cursor: str | None) -> Listing:
         """The newest rows of a folder, or those after `cursor`. Raises a `GatewayError`."""
         async with self._account.open(folder or self.default_folder) as opened:
-            cursors = self._cursors(opened.name)
-            position = cursors.read(cursor, self._clock.now()) if cursor else None
-            if position and position.uid_validity != opened.uid_validity:
-                raise bad_cursor("is stale: the server has renumbered this folder")
-            below = position.uid if position else None
-            page = await read_page(opened, below=below, limit=limit, show=self._show)
-            following = Position(page.last_uid, opened.uid_validity) if page.last_uid else None
-            return Listing(opened.name, page.rows, self._sealed(cursors, following), page.incomplete)
+            position = self._position(opened, cursor, _LIST)
+            page = await read_page(opened, below=position.uid if position else None, limit=limit, show=self._show)
+            return self._listing(opened, page, _LIST, NEWEST)
 
-    def cursor_after(self, row: Shown) -> str:
+    async def search(
+        self, folder: str | None, query: Query, *, sort: str | None, limit: int, cursor: str | None
+    ) -> Listing:
+        """The first rows that fit, or those after `cursor`; `sort` is a name of `SORTS`. Raises a `GatewayError`."""
+        order = sort or NEWEST
+        name = b"search" + hashlib.sha256(repr((query, order)).encode()).digest()
+        async with self._account.open(folder or self.default_folder) as opened:
+            sought = Sought(query, order, self._position(opened, cursor, name), limit)
+            page = await self._search(opened, sought, self._show).page()
+            return self._listing(opened, page, name, order)
+
+    async def follow(self, folder: str | None, place: Place | None, query: Query, *, limit: int) -> Followed:
+        """What came after `place` and fits, oldest first; without one, where now ends. Raises a `GatewayError`."""
+        async with self._account.open(folder or self.default_folder) as opened:
+
+            async def seek(after: int, most: int, show: Show) -> tuple[Page, int | None]:
+                sought = Sought(query, OLDEST, Position(after, opened.uid_validity, ""), most)
+                search = self._search(opened, sought, show)
+                return await search.page(), search.unread
+
+            return await follow(
+                opened, place, limit=limit, show=self._show, seek=None if isinstance(query, All) else seek
+            )
+
+    def reaches(self, place: Place, row: Shown) -> bool:
+        """Whether a row was there when the place was taken."""
+        uid, uid_validity = read_uid(row.uid)
+        return uid_validity == place.uid_validity and uid <= place.uid
+
+    def cursor_after(self, listing: Listing, row: Shown) -> str:
         """A cursor that goes on behind this row of a page: for an answer that had to be cut shorter."""
         uid, uid_validity = read_uid(row.uid)
-        return self._cursors(row.folder).write(Position(uid, uid_validity or 0), self._clock.now())
+        order = ORDERS.get(listing.sort)
+        position = Position(uid, uid_validity or 0, order.key(row) if order else "")
+        return self._cursors(listing.folder, listing.name).write(position, self._clock.now())
 
     async def messages(self, folder: str | None, uids: Sequence[str]) -> Mapping[str, Shown | GatewayError]:
         """Each uid's message with its content, or why there is none. Raises for what concerns all of them."""
@@ -71,20 +124,83 @@ class MailboxView:
             current = {
                 uid: number for uid, (number, validity) in asked.items() if validity in (None, opened.uid_validity)
             }
-            found = await opened.messages(current.values()) if current else {}
+            found = await fetch_messages(opened, set(current.values()), self._account.messages)
+        read = await with_readings(found, self._account.messages, self._setting())
         answers: dict[str, Shown | GatewayError] = {}
         for uid in uids:
-            fetched = found.get(current[uid]) if uid in current else None
-            shown = self._show(fetched) if fetched else None
+            one = read.get(current[uid]) if uid in current else None
+            shown = self._show(one.fetched, one.reading) if one else None
             answers[uid] = shown or (gone(uid) if uid in current else changed(uid))
         return answers
 
-    def _show(self, fetched: Fetched) -> Shown | None:
-        return show(fetched, write_uid(fetched.uid, fetched.uid_validity))
+    async def attachment(self, folder: str | None, uid: str, attachment_id: str) -> tuple[Shown, Download]:
+        """A file of a message, open for reading. Raises a `GatewayError`."""
+        shown = await self._message(folder, uid)
+        reading = shown.reading
+        parts = {part.section: part for part in reading.attachments} if reading else {}
+        if attachment_id not in parts or reading is None:
+            raise not_found(
+                "This message has no such attachment. Use an id that get_message lists.",
+                argument="attachment_id",
+                attachment_ids=list(parts)[:100],
+            )
+        released = release(parts[attachment_id])
+        return shown, await open_download(self._account, _place(shown), released, by_section=reading.by_section)
 
-    def _cursors(self, folder: str) -> Cursors:
-        bound = (self.name.encode(), folder.encode(), b"list_messages", self._settings.fingerprint)
+    async def source(self, folder: str | None, uid: str) -> tuple[Shown, Download]:
+        """A message's own octets, open for reading. Raises a `GatewayError`."""
+        shown = await self._message(folder, uid)
+        return shown, await open_download(self._account, _place(shown), release(WHOLE_MESSAGE), by_section=True)
+
+    async def _message(self, folder: str | None, uid: str) -> Shown:
+        answer = (await self.messages(folder, [uid]))[uid]
+        if isinstance(answer, GatewayError):
+            raise answer
+        return answer
+
+    def _search(self, opened: OpenFolder, sought: Sought, show: Show) -> Search:
+        async def read(uids: Sequence[int]) -> Mapping[int, Shown]:
+            found = await fetch_messages(opened, set(uids), self._account.messages)
+            ready = await with_readings(found, self._account.messages, self._setting())
+            shown = {uid: self._show(one.fetched, one.reading) for uid, one in ready.items()}
+            return {uid: one for uid, one in shown.items() if one}
+
+        return Search(opened, sought, show, read, self._clock.monotonic)
+
+    def _show(self, fetched: Fetched, reading: Reading | None = None) -> Shown | None:
+        return show(fetched, write_uid(fetched.uid, fetched.uid_validity), reading)
+
+    def _setting(self) -> Setting:
+        """What the configuration says about whose mail this is."""
+        mailbox = self._settings
+        own = [Address(one.name, one.address) for one in mailbox.identities if not one.is_pattern]
+        if mailbox.own_address:
+            own.append(Address(None, mailbox.own_address))
+        return Setting(
+            Household(tuple(own), frozenset(mailbox.internal_domains)),
+            frozenset(mailbox.trusted_authserv_ids),
+            mailbox.trusted_hops,
+        )
+
+    def _listing(self, opened: OpenFolder, page: Page, name: bytes, sort: str) -> Listing:
+        listing = Listing(opened.name, page.rows, None, page.incomplete, name, sort)
+        if page.last_uid is None:
+            return listing
+        return replace(listing, next_cursor=self.cursor_after(listing, page.rows[-1]))
+
+    def _position(self, opened: OpenFolder, cursor: str | None, name: bytes) -> Position | None:
+        if cursor is None:
+            return None
+        position = self._cursors(opened.name, name).read(cursor, self._clock.now())
+        if position.uid_validity != opened.uid_validity:
+            raise bad_cursor("is stale: the server has renumbered this folder")
+        return position
+
+    def _cursors(self, folder: str, name: bytes) -> Cursors:
+        bound = (self.name.encode(), folder.encode(), name, self._settings.fingerprint)
         return Cursors(self._seal, self._caller.identity, bound)
 
-    def _sealed(self, cursors: Cursors, position: Position | None) -> str | None:
-        return cursors.write(position, self._clock.now()) if position else None
+
+def _place(shown: Shown) -> FilePlace:
+    number, uid_validity = read_uid(shown.uid)
+    return FilePlace(shown.uid, shown.folder, number, uid_validity or 0)

@@ -22,6 +22,16 @@ class Answer(BaseModel):
             if _mentions(field.annotation, _NEVER):
                 raise TypeError(f"{cls.__name__}.{name}: an answer holds what policy has shown, nothing fetched")
 
+    @property
+    def entries(self) -> int | None:
+        """How many entries all its lists have, or None where nobody has counted them."""
+        return None
+
+    @property
+    def own_entries(self) -> int:
+        """How many entries its own lists have, those of answers within it left out."""
+        return sum(len(value) for value in self.__dict__.values() if isinstance(value, list))
+
     def json_ready(self) -> dict[str, Any]:
         return self.model_dump(mode="json", by_alias=True, exclude_unset=True)
 

@@ -6,14 +6,20 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from postroom.operations import administering, overview, reading
+from postroom.operations import administering, files, inbox, overview, reading, searching
 from postroom.operations.operation import Operation
 
 _ALL: tuple[Operation[Any, Any], ...] = (
     overview.mailboxes,
+    inbox.inbox,
     reading.list_folders,
     reading.list_messages,
+    searching.search,
     reading.get_message,
+    files.get_raw_message,
+    files.get_attachment,
+    overview.identities,
+    overview.mailbox_stats,
     administering.health_check,
 )
 

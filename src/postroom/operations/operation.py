@@ -14,6 +14,7 @@ from postroom.mailbox.view import MailboxView
 from postroom.operations.access import Access
 from postroom.operations.answer import Answer
 from postroom.operations.ask import Ask
+from postroom.operations.blob import Blob
 from postroom.operations.schema import argument_schema
 
 
@@ -59,7 +60,7 @@ class Call:
 MODEL_BUDGET = 30_000
 
 AskT = TypeVar("AskT", bound=Ask)
-AnswerT = TypeVar("AnswerT", bound=Answer)
+AnswerT = TypeVar("AnswerT", bound=Answer | Blob)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,8 @@ from postroom.base.clock import Clock
 from postroom.base.errors import Code, GatewayError, internal, invalid, not_found
 from postroom.base.logs import Log
 from postroom.mailbox.directory import Directory
+from postroom.operations.answer import Answer
+from postroom.operations.blob import Blob
 from postroom.operations.catalogue import CATALOGUE
 from postroom.operations.faults import argument_error
 from postroom.operations.operation import Call, Operation, Surface
@@ -21,15 +23,20 @@ from postroom.operations.rate import Rate
 
 _MOST_ARGUMENTS = 100
 _LONGEST_NAME = 64
+_FEW_ENTRIES = 1_000
+"""Entries of an answer's lists that are told in passing: a millisecond's work."""
 
 
 class Corridor:
     """Runs operations of the catalogue for callers, over one directory of mailboxes."""
 
-    def __init__(self, directory: Directory, clock: Clock, log: Log, requests_per_minute: int) -> None:
+    def __init__(
+        self, directory: Directory, clock: Clock, log: Log, requests_per_minute: int, inline_max_bytes: int = 1_000_000
+    ) -> None:
         self._directory = directory
         self._log = log
         self._rate = Rate(requests_per_minute, clock)
+        self._inline_max_bytes = inline_max_bytes
 
     def offered(self, caller: Caller) -> list[Operation[Any, Any]]:
         """The operations that this caller may see, in the catalogue's order."""
@@ -46,8 +53,8 @@ class Corridor:
 
     async def perform(
         self, name: str, arguments: Mapping[str, Any], caller: Caller, surface: Surface
-    ) -> dict[str, Any]:
-        """The answer as JSON values. Raises `GatewayError` and nothing else."""
+    ) -> dict[str, Any] | Blob:
+        """The answer as JSON values, or as octets to be streamed where that can be. Raises `GatewayError` alone."""
         operation = self.admit(name, caller)
         self._spend(caller)
         if len(arguments) > _MOST_ARGUMENTS:
@@ -58,11 +65,12 @@ class Corridor:
             raise argument_error(error, operation.ask.model_fields) from None
         return await self._run(operation, ask, Call(caller, surface, self._directory))
 
-    async def _run(self, operation: Operation[Any, Any], ask: Any, call: Call) -> dict[str, Any]:
+    async def _run(self, operation: Operation[Any, Any], ask: Any, call: Call) -> dict[str, Any] | Blob:
         try:
             answer = await operation.run(call, ask)
-            # In a thread: a page of long recipient lists is a second of work.
-            return dict(await asyncio.to_thread(answer.json_ready))
+            if isinstance(answer, Blob):
+                return answer if call.surface is Surface.HTTP else await answer.inlined(self._inline_max_bytes)
+            return await _json_ready(answer)
         except GatewayError as error:
             if error.code in (Code.IMAP_ERROR, Code.SMTP_ERROR):
                 self._log.warning(
@@ -88,3 +96,11 @@ class Corridor:
         nearest = difflib.get_close_matches(name[:_LONGEST_NAME], names, n=1)
         hint = f" Did you mean {nearest[0]}?" if nearest else ""
         return not_found(f"There is no such tool.{hint}", tools=names)
+
+
+async def _json_ready(answer: Answer) -> dict[str, Any]:
+    """In a thread if there is much to it: a page of long recipient lists is a second of work."""
+    entries = answer.entries
+    if entries is not None and entries <= _FEW_ENTRIES:
+        return answer.json_ready()
+    return await asyncio.to_thread(answer.json_ready)

@@ -7,6 +7,8 @@ import math
 from postroom.base.clock import Clock
 
 _MOST_TOKENS = 10_000
+_GRAIN = 1e-6
+"""What sums of fractions may lack of a whole call: who waits as told must not be turned away."""
 
 
 class Rate:
@@ -24,10 +26,10 @@ class Rate:
         now = self._clock.monotonic()
         left, since = self._left.get(key, (float(self._per_minute), now))
         left = min(self._per_minute, left + (now - since) * self._per_minute / 60)
-        if left < 1:
+        if left < 1 - _GRAIN:
             self._left[key] = (left, now)
             return math.ceil((1 - left) * 60 / self._per_minute)
         if len(self._left) >= _MOST_TOKENS:
             self._left.clear()
-        self._left[key] = (left - 1, now)
+        self._left[key] = (max(0.0, left - 1), now)
         return 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -30,6 +30,18 @@ class Room:
             self.left_out[name] = len(text) - self.characters
             return text[: self.characters]
         return text
+
+    def fitting(self, name: str, values: Sequence[T], length: Callable[[T], int]) -> list[T]:
+        """Values that are never cut, as many as `_LINES` times `characters` hold."""
+        if self.characters is None:
+            return list(values)
+        left = self.characters * _LINES
+        for count, value in enumerate(values):
+            left -= length(value)
+            if left < 0:
+                self.left_out[name] = len(values) - count
+                return list(values[:count])
+        return list(values)
 
     def short(self, text: str, most: int = 120) -> str:
         """A value within a list, where an ellipsis tells of the cut."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
+import orjson
 from pydantic import BaseModel, TypeAdapter
 
 _KEPT = ("type", "description", "enum", "const", "items")
@@ -11,12 +13,19 @@ _KEPT = ("type", "description", "enum", "const", "items")
 
 def argument_schema(model: type[BaseModel]) -> dict[str, Any]:
     """An object schema without titles, defaults, limits, null unions or references; made anew each time."""
+    schema: dict[str, Any] = orjson.loads(_argument_schema(model))
+    return schema
+
+
+@cache
+def _argument_schema(model: type[BaseModel]) -> bytes:
+    """As text, which nobody can change: every list of tools is made from it."""
     full = model.model_json_schema()
     properties = {name: _lean(schema) for name, schema in full.get("properties", {}).items()}
     lean: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": False}
     if full.get("required"):
         lean["required"] = list(full["required"])
-    return lean
+    return orjson.dumps(lean)
 
 
 def answer_schema(answer: Any, ref_template: str) -> tuple[dict[str, Any], dict[str, Any]]:

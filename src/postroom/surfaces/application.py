@@ -53,7 +53,7 @@ class Application:
         self._documents = documents
         self._max_bytes = min(max_bytes, LARGEST_CALL)
         self._log = log
-        self._http_api = HttpApi(corridor, self._max_bytes)
+        self._http_api = HttpApi(corridor, self._max_bytes, log)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":

@@ -9,9 +9,12 @@ from starlette.responses import Response
 
 from postroom.base.caller import Caller
 from postroom.base.errors import Code, GatewayError, invalid, not_found
+from postroom.base.logs import Log
+from postroom.operations.blob import Blob
 from postroom.operations.catalogue import CATALOGUE
 from postroom.operations.operation import Surface
 from postroom.operations.perform import Corridor
+from postroom.surfaces.downloads import DownloadResponse
 from postroom.surfaces.presence import while_present
 from postroom.surfaces.responses import error_response, is_json, json_response, parse_json, read_body
 from postroom.surfaces.routes import Match, Routes
@@ -20,8 +23,9 @@ from postroom.surfaces.routes import Match, Routes
 class HttpApi:
     """Answers authenticated requests."""
 
-    def __init__(self, corridor: Corridor, request_max_bytes: int) -> None:
+    def __init__(self, corridor: Corridor, request_max_bytes: int, log: Log) -> None:
         self._corridor = corridor
+        self._log = log
         self._request_max_bytes = request_max_bytes
         self._routes = Routes(CATALOGUE.values())
 
@@ -35,7 +39,7 @@ class HttpApi:
         except GatewayError as error:
             allow = error.details.get("allow")
             return error_response(error, {"Allow": ", ".join(allow)} if allow else None)
-        return json_response(answer)
+        return DownloadResponse(answer, self._log) if isinstance(answer, Blob) else json_response(answer)
 
     def _match(self, request: Request) -> Match:
         method = "GET" if request.method == "HEAD" else request.method

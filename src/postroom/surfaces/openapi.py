@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from postroom.base.errors import Code
+from postroom.operations.blob import Blob
 from postroom.operations.catalogue import CATALOGUE
 from postroom.operations.operation import Operation
 from postroom.operations.schema import answer_schema, argument_schema
@@ -33,8 +34,9 @@ def openapi(public_url: str) -> dict[str, Any]:
     schemas: dict[str, Any] = {"Error": _ERROR}
     paths: dict[str, Any] = {}
     for operation in CATALOGUE.values():
-        answer, inner = answer_schema(operation.answer, "#/components/schemas/{model}")
-        schemas |= inner | {_answer_name(operation): answer}
+        if operation.answer is not Blob:
+            answer, inner = answer_schema(operation.answer, "#/components/schemas/{model}")
+            schemas |= inner | {_answer_name(operation): answer}
         for route in operation.routes:
             method, _, path = route.partition(" ")
             name = operation.name if route == operation.routes[0] else f"{operation.name}_many"
@@ -88,6 +90,9 @@ def _responses(operation: Operation[Any, Any]) -> dict[str, Any]:
 
     statuses = sorted({status for code, status in STATUS.items() if code is not Code.METHOD_NOT_ALLOWED})
     failures = {str(status): {"description": "A failed call", "content": content("Error")} for status in statuses}
+    if operation.answer is Blob:
+        octets = {"*/*": {"schema": {"type": "string", "format": "binary"}}}
+        return {"200": {"description": "The octets, streamed", "content": octets}} | failures
     return {"200": {"description": "The answer", "content": content(_answer_name(operation))}} | failures
 
 

@@ -27,7 +27,7 @@ STATUS: Mapping[Code, int] = {
     Code.METHOD_NOT_ALLOWED: 405,
     Code.UNAVAILABLE: 503,
 }
-_ALWAYS = {"Cache-Control": "no-store", "Vary": "Authorization", "X-Content-Type-Options": "nosniff"}
+ALWAYS: Mapping[str, str] = {"Cache-Control": "no-store", "Vary": "Authorization", "X-Content-Type-Options": "nosniff"}
 _DEEPEST = 32
 BODY_SECONDS = 60.0
 """For a whole request body to arrive."""
@@ -37,7 +37,10 @@ LARGEST_CALL = 1_000_000
 
 def json_response(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     return Response(
-        orjson.dumps(value), status_code=status, headers=_ALWAYS | dict(headers or {}), media_type="application/json"
+        orjson.dumps(value),
+        status_code=status,
+        headers=dict(ALWAYS) | dict(headers or {}),
+        media_type="application/json",
     )
 
 
@@ -50,13 +53,13 @@ def error_response(error: GatewayError, headers: Mapping[str, str] | None = None
 
 
 def empty_response(status: int) -> Response:
-    return Response(status_code=status, headers=_ALWAYS)
+    return Response(status_code=status, headers=ALWAYS)
 
 
 def event_response(value: Any) -> Response:
     """One server-sent event, as MCP's streamable HTTP transport frames an answer."""
     body = b"event: message\r\ndata: " + orjson.dumps(value) + b"\r\n\r\n"
-    headers = _ALWAYS | {"Cache-Control": "no-store, no-transform", "X-Accel-Buffering": "no"}
+    headers = dict(ALWAYS) | {"Cache-Control": "no-store, no-transform", "X-Accel-Buffering": "no"}
     return Response(body, headers=headers, media_type="text/event-stream")
 
 
