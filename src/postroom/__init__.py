@@ -3,31 +3,39 @@
 An import may only point down a storey; neighbours in a storey do not know each other.
 
     base/           words everybody uses
-        errors  clock  caller  secret  tls  token  seal  files  logs
+        errors  clock  caller  secret  tls  certificate  cause  refusal  token  seal  files  logs
     mail/           pure values: octets to heads, parts and text
         model  parse
         header  lines  charset  iso2022  address  addresstokens  date  head
-        structure  entity  parameters  filename  transfer  sizes  parts  content  flowed  render
+        structure  entity  parameters  filename  transfer  streams  sizes  sniff  parts  content  flowed  render
+        calendar  unseen  markup  quotes  authentication  signals
+        url/target  url/host  url/wrapper  url/find
+        page/css  page/sheet  page/media  page/selectors  page/cascade  page/properties  page/lengths  page/colours
+        page/geometry  page/state  page/walk  page/rows  page/words  page/safe  page/loads
+        query/tree  query/filters  query/program  query/matching  query/pushdown  query/sorting
     config/         the configuration file as frozen values, or every fault at once
         load  schema  values  rules  wording  nodes  faults  credential
-    policy/         pure decisions: fetched to shown, and nothing else makes a Shown
-        visibility
+    policy/         pure decisions: fetched to shown, and nothing else makes what an answer may hold
+        visibility  content  attachments
     imap/           the IMAP client: pure wire, one conversation, a pool
-        wire  stream  incoming  login  reply  connection  opening  pool  commands  bodystructure  names  faults
+        wire  stream  incoming  login  reply  connection  opening  pool  commands  bodystructure  search  names
+        statistics  faults
     smtp            the submission server
     store/          what survives a restart: tokens and sealing keys
         database  worker  migrations  times  tokens  keys
     mailbox/        the door: nobody else reaches IMAP, SMTP or the unfiltered account
-        account  folders  reading  fetching  sections  cache  listing
-        uids  cursors  view  entry  directory  health  faults  wiring
+        account  folders  reading  fetching  sections  session  cache  listing  searching  messages  downloads
+        uids  cursors  following  sincecursor  waiting  feed  statistics  view  entry  directory  faults  wiring
+        health  checkup  remedies
     operations/     what the product does: declared once, run in one corridor
         operation  access  ask  answer  schema  faults  rate  perform  catalogue
-        overview  reading  messages  room  administering
+        overview  inbox  filters  searching  reading  rows  knownrows  messages  room  blob  files  administering
     surfaces/       skins: HTTP API and MCP
-        http_connection  application  guard  authenticate  presence  responses
+        http_connection  application  guard  authenticate  presence  responses  downloads
         http_api  routes  documents  openapi  mcp  toolbox
     version         one number
     app             the roof: from a configuration to a running process
+    checkup         what `postroom check` says
     demo/           a mail server with sample mail before the same gateway
         configuration  samples  servers  welcome
     cli             the command line
@@ -39,8 +47,12 @@ arguments to `perform`: offered? rate, shape, run. The handler's only road to ma
 
 A list. Candidates by UID windows from the newest down, rows, show, match, page, cursor: the same for every caller.
 
+A file. `policy.attachments.release` puts the stamp on a part that lets `mailbox.downloads` open it; its octets come in
+ranges, each on a connection that is given back, and leave as a `Blob`: streamed over HTTP, inlined or refused over MCP.
+
 A message. Up to 128 KiB whole in one command; larger ones by section, where BODYSTRUCTURE only says where octets lie
-and our parse of each section's own header says what they are.
+and our parse of each section's own header says what they are. `policy.content.read` makes of its bodies what may be
+read: the page as a human would see it, tidied, neutralised, without history; and the signals of what it met.
 
 An error. `imap` and `smtp` raise faults in the protocol's terms; `mailbox.faults` tells them once in the caller's;
 anything unexpected ends in `perform`, with a trace in the log and no inner text in the answer.

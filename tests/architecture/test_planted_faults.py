@@ -90,7 +90,7 @@ FAULTS = {
     "the view returns the fetched message": (
         types,
         "mailbox/view.py",
-        "        return show(fetched, write_uid(fetched.uid, fetched.uid_validity))",
+        "        return show(fetched, write_uid(fetched.uid, fetched.uid_validity), reading)",
         "        return fetched",
         "Incompatible return value type",
     ),
@@ -103,7 +103,7 @@ FAULTS = {
     ),
     "a row is made from a fetched message": (
         types,
-        "operations/messages.py",
+        "operations/rows.py",
         "def row_of(shown: Shown, mailbox: str, room: Room)",
         "def row_of(shown: Fetched, mailbox: str, room: Room)",
         "error:",
@@ -167,9 +167,23 @@ FAULTS = {
     "the view makes a Shown itself": (
         fences,
         "mailbox/view.py",
-        "        return show(fetched, write_uid(fetched.uid, fetched.uid_validity))",
+        "        return show(fetched, write_uid(fetched.uid, fetched.uid_validity), reading)",
         "        return Shown(*fetched)",
-        "test_only_policy_makes_stamps",
+        "test_a_stamp_is_made_in_one_place_of_policy[Shown]",
+    ),
+    "a file is opened that nobody released": (
+        types,
+        "mailbox/view.py",
+        "        released = release(parts[attachment_id])",
+        "        released = parts[attachment_id]",
+        'expected "Released"',
+    ),
+    "content is shown as it was fetched": (
+        types,
+        "mailbox/view.py",
+        "self._show(one.fetched, one.reading)",
+        "self._show(one.fetched, one.fetched.content)",
+        'expected "Reading | None"',
     ),
     "a module reads the time past the clock": (
         fences,
@@ -207,7 +221,7 @@ def test_a_planted_fault_is_caught(fault: str, broken: Callable[[str, str, str],
 def test_an_answer_model_that_holds_a_fetched_message_cannot_even_be_made(
     broken: Callable[[str, str, str], Copy],
 ) -> None:
-    copy = broken("operations/reading.py", "    messages: list[Row]", "    messages: list[Fetched]")
+    copy = broken("operations/reading.py", "    messages: list[AnyRow]", "    messages: list[Fetched]")
     path = copy.folder / "src/postroom/operations/reading.py"
     path.write_text(path.read_text().replace("import Shown\n", "import Fetched, Shown\n"))
     done = copy.run("python", "-c", "import postroom.operations.catalogue")

@@ -10,6 +10,12 @@ from typing import Any
 Answer = dict[str, Any]
 Check = Callable[[Answer, Any], bool]
 
+_BIDI = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_SIGNALS = {
+    "alternative_mismatch": {"alternatives_differ"},
+    "display_name_spoof": {"display_name_address", "internal_name_external_address"},
+}
+"""What the corpus calls some signals, and what they are here."""
 _BREAKS = re.compile("[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]|[\x00-\x08\x0e-\x1f]")
 _CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
@@ -28,6 +34,9 @@ def text_faults(name: str, text: str | None, wanted: Answer) -> Iterator[str]:
         "not_contains": lambda value: not any(one in shown for one in value),
         "not_contains_ci": lambda value: not any(one.lower() in shown.lower() for one in value),
         "present": lambda value: (text is not None) is value,
+        "not_contains_ranges": lambda ranges: (
+            not any(int(low, 16) <= ord(one) <= int(high, 16) for low, high in ranges for one in shown)
+        ),
     }
     for operator, value in wanted.items():
         if operator in checks and not checks[operator](value):
@@ -43,6 +52,28 @@ def _attachment_matches(attachment: Answer, wanted: Answer) -> bool:
         if key in ("filename", "content_type", "size", "inline", "content_id") and attachment[key] != value:
             return False
     return True
+
+
+def _signals(message: Answer, wanted: list[str]) -> set[str]:
+    names = set[str]().union(*(_SIGNALS.get(name, {name}) for name in wanted))
+    return names & set(message["signals"])
+
+
+def _links(message: Answer, wanted: list[Answer]) -> bool:
+    """Those named are there, in this order."""
+    rest = iter(message["links"])
+    return all(any(_link_matches(link, want) for link in rest) for want in wanted)
+
+
+def _link_matches(link: Answer, wanted: Answer) -> bool:
+    keys = {"href": "href", "host": "host", "host_ascii": "host", "mismatch": "mismatch"}
+    exact = all(link[keys[key]] == value for key, value in wanted.items() if key in keys)
+    return exact and ("host_any" not in wanted or link["host"] in wanted["host_any"])
+
+
+def _invitation(message: Answer, wanted: Answer) -> bool:
+    invitation = message["invitation"]
+    return invitation is not None and all(invitation[key] == value for key, value in wanted.items())
 
 
 def _attachments(message: Answer, wanted: list[Answer]) -> bool:
@@ -93,6 +124,19 @@ CHECKS: dict[str, Check] = {
     "attachments": _attachments,
     "attachments_contain": _some_attachment,
     "attachments_max": lambda message, wanted: len(message["attachments"]) <= wanted,
+    "signals_any": lambda message, wanted: bool(_signals(message, wanted)),
+    "signals_none": lambda message, wanted: not _signals(message, wanted),
+    "links": _links,
+    "links_all_mismatch": lambda message, wanted: all(link["mismatch"] for link in message["links"]) is wanted,
+    "attribute_text_fenced": lambda message, wanted: wanted not in message["reader"],
+    "invite": _invitation,
+    "no_invite": lambda message, wanted: (message["invitation"] is None) is wanted,
+    "labels_contain": lambda message, wanted: set(wanted) <= set(message["labels"]),
+    "system_labels_contain": lambda message, wanted: set(wanted) <= set(message["labels"]),
+    "no_bidi_controls": lambda message, wanted: (
+        not any(_BIDI.search(text) for path in wanted for text in _values(message, path))
+    ),
+    "never_return": lambda message, wanted: wanted not in str(message),
     "text_or_attachment_contains": lambda message, wanted: wanted in (message["text"] or ""),
     "text_size_or_truncated": _long_enough,
     "uid": lambda message, wanted: number(message["uid"]) == wanted,
@@ -113,7 +157,7 @@ def number(uid: str) -> int:
 
 def message_faults(message: Answer, expect: Answer) -> Iterator[str]:
     for key, wanted in expect.items():
-        if key in ("text", "html"):
+        if key in ("text", "html", "reader", "safe_html"):
             yield from text_faults(key, message.get(key), wanted)
         elif key in CHECKS and not CHECKS[key](message, wanted):
             yield f"{key}: wanted {wanted!r}, got {message.get(key.partition('_')[0], message.get(key))!r}"
@@ -127,7 +171,7 @@ def always_faults(message: Answer) -> Iterator[str]:
     for line in lines:
         if line is not None and _BREAKS.search(line):
             yield f"not one line: {line!r}"
-    for body in ("text", "html"):
+    for body in ("text", "html", "reader", "safe_html"):
         if "\x00" in (message.get(body) or ""):
             yield f"{body} holds U+0000"
     if any(unicodedata.category(letter) == "Cs" for line in lines for letter in line or ""):
@@ -166,6 +210,9 @@ def error_faults(body: Answer, wanted: Answer) -> Iterator[str]:
         return
     if error["code"] not in wanted.get("code_any_of", [error["code"]]):
         yield f"error.code: {error['code']}"
+    for key, value in wanted.get("details_contain", {}).items():
+        if error["details"].get(key) != value:
+            yield f"error.details.{key}: {error['details']}"
     if "retryable" in wanted and error["details"].get("retryable", False) is not wanted["retryable"]:
         yield f"error.retryable: {error['details']}"
 
@@ -177,3 +224,12 @@ def command_faults(commands: list[str], expect: Answer) -> Iterator[str]:
     for pattern in expect.get("commands_must_not", []):
         if any(re.search(pattern, command) for command in commands):
             yield f"a command like {pattern}: {commands}"
+
+
+def inbox_faults(answer: Answer, expect: Answer) -> Iterator[str]:
+    subjects = [row["subject"] for row in answer["messages"]]
+    if "new_messages" in expect and subjects != expect["new_messages"]:
+        yield f"new_messages: {subjects}"
+    for wanted in expect.get("any_of", []):
+        if "reset" in wanted and (not answer["reset"] or not set(wanted["subjects_contain"]) <= set(subjects)):
+            yield f"reset: {answer['reset']}, {subjects}"

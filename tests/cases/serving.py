@@ -25,6 +25,7 @@ class Served:
 
     gateway: Gateway
     players: Mapping[str, ImapPlayer]
+    state_dir: Path
 
 
 @contextlib.contextmanager
@@ -45,7 +46,8 @@ def served(cases: Sequence[Case], dovecot: Dovecot, folder: Path) -> Iterator[Se
         )
         tokens = {"all": ("read", ", ".join(case.id for case in cases))}
         limits = "limits: {connect_seconds: 5, command_seconds: 20}"
-        yield Served(stack.enter_context(running_gateway(folder, mailboxes, tokens, limits)), players)
+        gateway = stack.enter_context(running_gateway(folder, mailboxes, tokens, limits))
+        yield Served(gateway, players, folder / "state")
 
 
 def _script(case: Case, folder: Path) -> Path | None:

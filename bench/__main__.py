@@ -1,0 +1,68 @@
+"""`python -m bench`: make the mail once, start the servers, measure, print the table."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from bench import report
+from bench.corpus import Places
+from bench.jobs import JOBS, Job
+from bench.memory import Growth, growths
+from bench.rounds import Effort, Outcome, measure
+from bench.servers import MailServer, gateway, mail_server
+
+_PAGE = Path(__file__).parent.parent / "docs" / "performance.md"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    asked = _arguments().parse_args(arguments)
+    jobs = [job for job in JOBS if not asked.jobs or job.name in asked.jobs.split(",")]
+    effort = Effort(asked.rounds, asked.seconds)
+    with mail_server(asked.folder / "mail", asked.large, asked.small) as server:
+        outcomes = run(jobs, server, effort)
+        grown = [] if asked.jobs else memory(server)
+    shown = report.table(outcomes, grown)
+    print(shown)
+    if asked.write:
+        _PAGE.write_text(report.page(shown, asked.machine or report.machine(), asked.large, asked.small))
+
+
+def run(jobs: Sequence[Job], server: MailServer, effort: Effort) -> list[Outcome]:
+    """Measure these jobs, those without caches before a gateway of their own."""
+    with tempfile.TemporaryDirectory() as folder:
+        state = Path(folder)
+        with gateway(state / "warm", server) as warm, gateway(state / "cold", server, caches=False) as cold:
+            return [measure(_told(job), server, warm if job.caches else cold, effort) for job in jobs]
+
+
+def memory(server: MailServer) -> list[Growth]:
+    """What downloads cost a gateway of their own."""
+    print("measuring memory ...", file=sys.stderr)
+    with tempfile.TemporaryDirectory() as folder, gateway(Path(folder), server) as running:
+        return growths(running, Places(server.large))
+
+
+def _told(job: Job) -> Job:
+    print(f"measuring {job.name}: {job.what} ...", file=sys.stderr)
+    return job
+
+
+def _arguments() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="bench", description=__doc__)
+    parser.add_argument("--jobs", default="", help="some only, by name: J1,J2")
+    parser.add_argument("--rounds", type=int, default=Effort().rounds, help="of each job")
+    parser.add_argument("--seconds", type=float, default=Effort().seconds, help="for each side in a round")
+    parser.add_argument("--large", type=int, default=100_000, help="messages of the large mailbox")
+    parser.add_argument("--small", type=int, default=2_000, help="messages of each small one")
+    parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "postroom-bench", help="the mail")
+    parser.add_argument("--write", action="store_true", help="write docs/performance.md")
+    parser.add_argument("--machine", default="", help="the machine in words, for --write")
+    return parser
+
+
+if __name__ == "__main__":
+    main()

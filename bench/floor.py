@@ -1,0 +1,132 @@
+"""What cannot be beaten: logged-in sockets, exactly the commands a job needs, octets read and nothing parsed."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from collections.abc import Sequence
+from datetime import datetime
+from types import TracebackType
+from typing import Self
+
+from bench import corpus
+from bench.corpus import Places, Sent
+
+PASSWORD = "bench-password"
+_CHUNK = 256 * 1024
+_TAIL = 4 * 1024
+"""Octets in which a tagged line is looked for."""
+_ENVELOPES = b"(UID FLAGS INTERNALDATE RFC822.SIZE ENVELOPE)"
+
+
+class Imap:
+    """One connection with INBOX open."""
+
+    def __init__(self, port: int, user: str) -> None:
+        self._socket = socket.create_connection(("127.0.0.1", port), timeout=120)
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._tags = 0
+        self._socket.recv(_CHUNK)
+        self.run(f"LOGIN {user} {PASSWORD}".encode())
+        self.opened = self.run(b"SELECT INBOX")
+
+    def send(self, command: bytes) -> bytes:
+        """Send a command; its tag is what `wait` needs."""
+        self._tags += 1
+        tag = b"t%d" % self._tags
+        self._socket.sendall(tag + b" " + command + b"\r\n")
+        return tag
+
+    def wait(self, tag: bytes) -> bytes:
+        """Everything up to the tagged OK. Raises `RuntimeError` if it is another status."""
+        chunks, tail = [], b""
+        while True:
+            chunk = self._socket.recv(_CHUNK)
+            if not chunk:
+                raise EOFError("the server closed the connection")
+            chunks.append(chunk)
+            tail = (tail + chunk[-_TAIL:])[-_TAIL:]
+            last = tail[:-2].rpartition(b"\r\n")[2]
+            if tail.endswith(b"\r\n") and last.startswith(tag + b" "):
+                if not last.startswith(tag + b" OK"):
+                    raise RuntimeError(last.decode("utf-8", "replace"))
+                return b"".join(chunks)
+
+    def run(self, command: bytes) -> bytes:
+        return self.wait(self.send(command))
+
+    def append(self, messages: Sequence[Sent]) -> None:
+        """Put messages into INBOX by one command (RFC 3502, RFC 7888)."""
+        parts = [b"APPEND INBOX"]
+        for message in messages:
+            flags = b"(\\Seen)" if message.seen else b"()"
+            date = message.received.strftime("%d-%b-%Y %H:%M:%S +0000").encode()
+            parts.append(b' %s "%s" {%d+}\r\n%s' % (flags, date, len(message.octets), message.octets))
+        self.run(b"".join(parts))
+
+    def close(self) -> None:
+        with contextlib.suppress(OSError, EOFError):
+            self.run(b"LOGOUT")
+        self._socket.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+
+class Floor:
+    """Each job as raw IMAP. Connections are opened once and kept."""
+
+    def __init__(self, port: int, large: int, small: int, small_users: Sequence[str]) -> None:
+        self._port = port
+        self._small_users = small_users
+        self._places = Places(large)
+        self._newest = {"big": large - 49} | dict.fromkeys(small_users, small - 49)
+        self._open: dict[str, Imap] = {}
+
+    def close(self) -> None:
+        while self._open:
+            self._open.popitem()[1].close()
+
+    def newest(self, user: str = "big") -> None:
+        """The newest 50 envelopes."""
+        self._imap(user).run(self._list(user))
+
+    def newest_of_each(self) -> None:
+        """The newest 50 envelopes of each small mailbox, all asked at once."""
+        connections = [(self._imap(user), user) for user in self._small_users]
+        sent = [(imap, imap.send(self._list(user))) for imap, user in connections]
+        for imap, tag in sent:
+            imap.wait(tag)
+
+    def read(self) -> None:
+        """The sample's header and texts, without its file."""
+        items = b"UID FLAGS RFC822.SIZE ENVELOPE BODYSTRUCTURE BODY.PEEK[HEADER] BODY.PEEK[1.1] BODY.PEEK[1.2]"
+        self._imap("big").run(b"UID FETCH %d (%s)" % (self._places.sample, items))
+
+    def search(self) -> None:
+        """The newest 50 envelopes of what a sender wrote about something since a day."""
+        since = datetime.fromisoformat(corpus.FOUND_SINCE).strftime("%d-%b-%Y")
+        imap = self._imap("big")
+        keys = f'SINCE {since} FROM "{corpus.FOUND_FROM}" SUBJECT "{corpus.FOUND_SUBJECT}"'
+        answer = imap.run(f"UID SEARCH {keys}".encode())
+        found = answer.partition(b"\r\n")[0].split()[2:]
+        imap.run(b"UID FETCH %s %s" % (b",".join(found[-50:]), _ENVELOPES))
+
+    def download(self) -> None:
+        """A file of 5 MB, as base64."""
+        self._imap("big").run(b"UID FETCH %d (BODY.PEEK[2])" % self._places.file)
+
+    def nothing(self) -> None:
+        """A round trip and no more."""
+        self._imap("big").run(b"NOOP")
+
+    def _list(self, user: str) -> bytes:
+        return b"FETCH %d:* %s" % (self._newest[user], _ENVELOPES)
+
+    def _imap(self, user: str) -> Imap:
+        if user not in self._open:
+            self._open[user] = Imap(self._port, user)
+        return self._open[user]

@@ -1,0 +1,77 @@
+"""What is measured: each job once as raw IMAP and once as a call of the product, and how far apart they may be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode
+
+from bench import corpus
+from bench.clients import Http, Mcp
+from bench.corpus import Places
+from bench.floor import Floor
+
+
+@dataclass(frozen=True, slots=True)
+class Get:
+    """A call over HTTP. `{sample}` and `{file}` in its path are UIDs in the large mailbox."""
+
+    path: str
+
+    def __call__(self, http: Http, places: Places) -> bytes:
+        return http.get(self.path.format(sample=places.sample, file=places.file))
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A call of a tool over MCP, or a look at the list of tools without a name."""
+
+    name: str = ""
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+    def __call__(self, http: Http, _places: Places) -> bytes:
+        mcp = Mcp(http)
+        return mcp.call(self.name, dict(self.arguments)) if self.name else mcp.request("tools/list")
+
+
+Ask = Callable[[Http, Places], bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One line of the table; a job is added by adding it to `JOBS`, and a method to the floor."""
+
+    name: str
+    what: str
+    ask: Ask
+    floor: Callable[[Floor], None] | None = None
+    """None where there is no mail in it: then the product's own time counts."""
+    at_most: float | None = None
+    """Times the floor's median, or milliseconds where there is no floor."""
+    caches: bool = True
+    rows: int = 0
+    """Messages that must be in the answer, if the mailboxes have so many."""
+
+
+def _newest_small(floor: Floor) -> None:
+    floor.newest("u01")
+
+
+_SEARCH = urlencode({"from": corpus.FOUND_FROM, "subject": corpus.FOUND_SUBJECT, "since": corpus.FOUND_SINCE})
+_LIST = Get("/mailboxes/big/messages?limit=50")
+_SMALL = "mailbox=" + "%2C".join(f"u{number:02}" for number in range(1, 11))
+
+JOBS = (
+    Job("J1", "newest 50 of a large inbox", _LIST, Floor.newest, 2, rows=50),
+    Job("J1 uncached", "the same, with caches that keep nothing", _LIST, Floor.newest, 12, caches=False, rows=50),
+    Job("J1 small", "newest 50 of a small inbox", Get("/mailboxes/u01/messages?limit=50"), _newest_small, 2, rows=50),
+    Job("J2", "read a message: text, 40 kB of HTML, and a file that stays", Get("/mailboxes/big/messages/{sample}"),
+        Floor.read, 8),
+    Job("J3", "search by sender, subject and day, newest 50", Get(f"/mailboxes/big/search?limit=50&{_SEARCH}"),
+        Floor.search, rows=1),
+    Job("J4", "newest 50 of ten inboxes as one", Get(f"/inbox?limit=50&{_SMALL}"), Floor.newest_of_each, 1, rows=50),
+    Job("J7", "download a file of 5 MB", Get("/mailboxes/big/messages/{file}/attachments/2"), Floor.download),
+    Job("J10", "MCP: list the tools", Tool(), at_most=1),
+    Job("J10 call", "MCP: a call that needs no mail server", Tool("mailboxes")),
+)  # fmt: skip

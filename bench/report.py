@@ -1,0 +1,67 @@
+"""The table, as it is printed and as docs/performance.md has it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from bench.memory import AT_MOST, Growth
+from bench.rounds import Outcome
+
+COMMAND = "python -m bench --write"
+
+
+def table(outcomes: Sequence[Outcome], growths: Sequence[Growth]) -> str:
+    """Markdown: one line for each job, then one for each growth."""
+    lines = ["| job | floor | Postroom | 95 % under | as a ratio | target |", "| --- | --: | --: | --: | --: | --: |"]
+    lines += [_line(outcome) for outcome in outcomes]
+    if growths:
+        lines += ["", "| memory | growth | target |", "| --- | --: | --: |"]
+        lines += [f"| {one.what} | {one.megabytes:.1f} MB{_mark(one.good)} | {AT_MOST:g} MB |" for one in growths]
+    return "\n".join(lines)
+
+
+def _line(outcome: Outcome) -> str:
+    job, mark = outcome.job, _mark(outcome.good)
+    times = f"{outcome.postroom:.2f} ms | {outcome.slow:.2f} ms"
+    if outcome.floor is None:
+        at_most = "" if job.at_most is None else f"{job.at_most:g} ms"
+        return f"| {job.name}: {job.what} | | {times} | {mark.strip()} | {at_most} |"
+    at_most = "" if job.at_most is None else f"{job.at_most:g}x"
+    return f"| {job.name}: {job.what} | {outcome.floor:.2f} ms | {times} | {outcome.value:.2f}x{mark} | {at_most} |"
+
+
+def _mark(good: bool) -> str:
+    return "" if good else " (above)"
+
+
+def page(shown: str, machine: str, large: int, small: int) -> str:
+    """docs/performance.md."""
+    return f"""# Performance
+
+What a call costs, as a ratio to a floor that nothing can beat: raw IMAP over a connection that stays open, exactly the
+commands that the job needs, octets read to the last line and nothing parsed. Floor and product take turns in shuffled
+rounds, both on the same machine as the mail server, so keep the ratios and not the milliseconds, which are medians.
+The large inbox holds {large:,} messages and each of the small ones {small:,}.
+
+{shown}
+
+The floor of J2 fetches the two texts and the header, that of J7 the file as base64. A list that is warm is answered
+from memory after a NOOP has told that nothing changed, and is never older than that. "Uncached" has no such memory: it
+fetches and parses the heads of all fifty messages for each call.
+
+Measured on {datetime.now(UTC):%Y-%m-%d} with `{COMMAND}` on {machine}.
+"""
+
+
+def machine() -> str:
+    """Where this runs, in words."""
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30
+    told = subprocess.run(["dovecot", "--version"], capture_output=True, text=True, check=False).stdout
+    return (
+        f"{os.cpu_count()} cores and {memory:.0f} GB of memory, {platform.system()} on {platform.machine()}, "
+        f"Python {platform.python_version()}, Dovecot {told.partition(' ')[0].strip()}"
+    )

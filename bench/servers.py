@@ -1,0 +1,208 @@
+"""A Dovecot and gateways of the bench's own: on loopback, each in its own process, stopped when the block ends."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from bench.corpus import VERSION, Corpus
+from bench.floor import PASSWORD, Imap
+from postroom.base.token import mint, token_hash
+
+SMALL_USERS = tuple(f"u{number:02}" for number in range(1, 11))
+_MAIL_ID = 5000
+"""Whose mail it is if root runs the bench: Dovecot serves no mail of root's."""
+_PATIENCE = 30.0
+_BATCH = 250
+"""Messages that are put into a folder at a time."""
+_CONNECTIONS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class MailServer:
+    """Dovecot with `large` messages for the user big and `small` for each other."""
+
+    port: int
+    large: int
+    small: int
+
+    @property
+    def users(self) -> tuple[str, ...]:
+        return ("big", *SMALL_USERS)
+
+
+@dataclass(frozen=True, slots=True)
+class Gateway:
+    """A running gateway before all mailboxes, and a token that may read them."""
+
+    port: int
+    token: str
+    pid: int
+
+
+@contextlib.contextmanager
+def mail_server(folder: Path, large: int, small: int) -> Iterator[MailServer]:
+    """Mail is made on the first run and kept in `folder`, for as long as the same mail is wanted."""
+    marker, wanted = folder / "filled", f"{VERSION} {large} {small}\n"
+    filled = marker.exists() and marker.read_text() == wanted
+    if not filled:
+        shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    folder.chmod(0o755)
+    server = MailServer(_free_port(), large, small)
+    with _process([_program(), "-F", "-c", str(_configured(folder, server.port))], server.port):
+        if not filled:
+            _fill(server)
+            marker.write_text(wanted)
+        yield server
+
+
+def _fill(server: MailServer) -> None:
+    for user in server.users:
+        print(f"making mail for {user} ...", file=sys.stderr)
+        messages = Corpus(user, server.large if user == "big" else server.small).messages()
+        with Imap(server.port, user) as imap:
+            while batch := list(islice(messages, _BATCH)):
+                imap.append(batch)
+
+
+@contextlib.contextmanager
+def gateway(folder: Path, server: MailServer, *, caches: bool = True) -> Iterator[Gateway]:
+    """`postroom serve` with a configuration of its own in `folder`."""
+    port, token = _free_port(), mint().text.reveal()
+    folder.mkdir(parents=True, exist_ok=True)
+    config = folder / "postroom.yaml"
+    config.write_text(json.dumps(_configuration(port, server, token, folder / "state")))
+    config.chmod(0o600)
+    command = [str(Path(sys.executable).with_name("postroom"))] if caches else [sys.executable, "-m", "bench.uncached"]
+    with _process([*command, "serve", "--config", str(config)], port) as pid:
+        yield Gateway(port, token, pid)
+
+
+def _configuration(port: int, server: MailServer, token: str, state: Path) -> dict[str, object]:
+    """YAML can be written as JSON."""
+    imap = {"host": "127.0.0.1", "port": server.port, "tls": "none", "password": PASSWORD, "connections": _CONNECTIONS}
+    return {
+        "server": {"listen": f"127.0.0.1:{port}"},
+        "state_dir": str(state),
+        "mailboxes": [{"name": user, "imap": imap | {"username": user}} for user in server.users],
+        "tokens": [
+            {
+                "name": "bench",
+                "token_hash": token_hash(token),
+                "scopes": ["read", "draft", "organize", "delete", "send"],
+                "mailboxes": list(server.users),
+            }
+        ],
+    }
+
+
+@contextlib.contextmanager
+def _process(command: Sequence[str], port: int) -> Iterator[int]:
+    """Its process id, once it listens."""
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        _await(port, process)
+        yield process.pid
+    finally:
+        process.terminate()
+        process.wait(timeout=_PATIENCE)
+
+
+def _await(port: int, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + _PATIENCE
+    while True:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            return
+        if process.poll() is not None or time.monotonic() > deadline:
+            raise RuntimeError(f"{process.args!r} does not run")
+        time.sleep(0.05)
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
+def _program() -> str:
+    found = shutil.which("dovecot") or "/usr/sbin/dovecot"
+    if not Path(found).exists():
+        raise SystemExit("Dovecot is not installed: apt-get install dovecot-imapd")
+    return found
+
+
+def _configured(folder: Path, port: int) -> Path:
+    """Dovecot's configuration; everything it writes lies in `folder`."""
+    mail, user = folder / "mail", pwd.getpwuid(os.getuid()).pw_name
+    mail.mkdir(exist_ok=True)
+    as_root = os.getuid() == 0
+    if as_root:
+        os.chown(mail, _MAIL_ID, _MAIL_ID)
+    mail_id, group_id = (_MAIL_ID, _MAIL_ID) if as_root else (os.getuid(), os.getgid())
+    own_user = "" if as_root else f"default_internal_user={user}\ndefault_login_user={user}\n"
+    path = folder / "dovecot.conf"
+    path.write_text(
+        f"""{own_user}
+        base_dir = {folder}/run
+        state_dir = {folder}/state
+        log_path = {folder}/dovecot.log
+        instance_name = postroom-bench
+        protocols = imap
+        listen = 127.0.0.1
+        ssl = no
+        disable_plaintext_auth = no
+        mail_location = mdbox:{mail}/%u
+        mail_home = {mail}/%u
+        mail_uid = {mail_id}
+        mail_gid = {group_id}
+        first_valid_uid = 1
+        mail_fsync = never
+        mdbox_rotate_size = 64M
+        mail_max_userip_connections = 500
+        passdb {{
+          driver = static
+          args = password={PASSWORD}
+        }}
+        userdb {{
+          driver = static
+          args = uid={mail_id} gid={group_id} home={mail}/%u
+        }}
+        namespace inbox {{
+          inbox = yes
+          separator = /
+          mailbox Sent {{
+            special_use = \\Sent
+            auto = create
+          }}
+        }}
+        service imap-login {{
+          process_limit = 500
+          chroot =
+          inet_listener imap {{
+            port = {port}
+          }}
+        }}
+        service imap {{
+          process_limit = 500
+        }}
+        service stats {{
+          chroot =
+        }}
+        service anvil {{
+          chroot =
+        }}
+        default_client_limit = 8000
+        """
+    )
+    return path

@@ -1,0 +1,1 @@
+"""Hostile messages by the million: `python -m fuzz`; see `fuzz/README.md`."""

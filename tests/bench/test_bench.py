@@ -1,0 +1,71 @@
+"""The bench runs on a mailbox of some hundred messages: each job has a floor, an answer and a line in the table."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bench import report
+from bench.__main__ import run
+from bench.corpus import Corpus, Places
+from bench.jobs import JOBS
+from bench.memory import Growth, list_beside_slow_readers
+from bench.rounds import Effort, Outcome, quantile
+from bench.servers import MailServer, gateway, mail_server
+
+LARGE, SMALL = 300, 60
+ONCE = Effort(rounds=1, seconds=0.0)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[MailServer]:
+    # Dovecot serves root's mail as another user, whom pytest's own folders would not let in.
+    with tempfile.TemporaryDirectory(prefix="postroom-bench-") as folder:
+        Path(folder).chmod(0o755)
+        with mail_server(Path(folder) / "mail", LARGE, SMALL) as running:
+            yield running
+
+
+def test_every_job_is_measured_on_both_sides_and_has_its_line_in_the_table(server: MailServer) -> None:
+    outcomes = run(JOBS, server, ONCE)
+    assert [(one.job.name, one.floor is not None) for one in outcomes] == [
+        (job.name, job.floor is not None) for job in JOBS
+    ]
+    table = report.table(outcomes, [Growth("a download", 1.5)])
+    assert all(f"| {job.name}: " in table for job in JOBS)
+    assert "| a download | 1.5 MB |" in table
+
+
+def test_a_list_is_answered_beside_more_readers_that_do_not_read_than_there_are_connections(
+    server: MailServer, tmp_path: Path
+) -> None:
+    with gateway(tmp_path, server) as running:
+        list_beside_slow_readers(running, Places(LARGE))
+
+
+def test_the_same_mail_is_made_from_the_same_seed() -> None:
+    first, second = ([one.octets for one in Corpus("u01", SMALL).messages()] for _ in range(2))
+    assert first == second
+
+
+def test_a_message_that_a_job_needs_lies_where_the_job_looks() -> None:
+    messages = [one.octets for one in Corpus("big", LARGE).messages()]
+    places = Places(LARGE)
+    assert b"Subject: Five megabytes attached" in messages[places.file - 1]
+    assert b"Subject: Text, a page and a file" in messages[places.sample - 1]
+    assert b"Subject: Project Halcyon kickoff" in messages[places.thread[-1] - 1]
+
+
+def test_what_is_over_its_bound_is_marked() -> None:
+    good = Outcome(JOBS[0], postroom=2.0, slow=3.0, floor=1.0)
+    assert good.good
+    assert "(above)" not in report.table([good], [])
+    assert "2.10x (above)" in report.table([replace(good, postroom=2.1)], [])
+
+
+def test_a_quantile_is_one_of_the_values() -> None:
+    assert [quantile([3.0, 1.0, 2.0], share) for share in (0.0, 0.5, 0.95, 1.0)] == [1.0, 2.0, 3.0, 3.0]
