@@ -8,6 +8,8 @@ from postroom.imap.wire import Token, as_int
 from postroom.mail.model import Entity, Field
 
 _MAX_PARTS = 1_000
+_BASIC_TEXT = 8
+"""Fields of a text part before its extension data: MD5, disposition, language, location (RFC 9051 7.5.2)."""
 _LARGEST = 2**53 - 1
 """Octets that a body may have: what JSON can say exactly."""
 
@@ -19,6 +21,17 @@ def read_structure(token: Token) -> Entity | None:
     if entity is None or counter[0] > _MAX_PARTS:
         return None
     return entity
+
+
+def is_lone_text(token: Token) -> bool:
+    """Whether a message is nothing but a text without a name or a disposition, as most are; False if it is unclear."""
+    if not isinstance(token, list) or len(token) < _BASIC_TEXT or not isinstance(token[0], bytes):
+        return False
+    if token[0].lower() != b"text" or not isinstance(token[1], bytes) or token[1].lower() not in (b"plain", b"html"):
+        return False
+    parameters = token[2] if isinstance(token[2], list) else []
+    named = any(isinstance(name, bytes) and name.lower().startswith(b"name") for name in parameters[::2])
+    return not named and all(extension is None for extension in token[_BASIC_TEXT + 1 : _BASIC_TEXT + 2])
 
 
 def _entity(token: Token, section: str, counter: list[int]) -> Entity | None:

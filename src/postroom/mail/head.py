@@ -41,7 +41,9 @@ def parse_head(block: bytes) -> Head:
         in_reply_to=_first_id(first.get("in-reply-to")),
         references=message_ids(first.get("references") or b""),
     )
-    return head if all(text.isascii() for text in _texts(head)) else _visible(head)
+    # Of octets in ASCII without encoded words nothing is left that could not be seen; most heads are like that.
+    is_plain = (block.isascii() and b"=?" not in block) or all(text.isascii() for text in _texts(head))
+    return head if is_plain else _visible(head)
 
 
 _PEOPLE = ("from_", "to", "cc", "reply_to")

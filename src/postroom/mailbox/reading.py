@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from postroom.imap import commands
-from postroom.imap.bodystructure import read_structure
+from postroom.imap.bodystructure import is_lone_text, read_structure
 from postroom.imap.commands import FetchAnswer, Items
 from postroom.imap.connection import Connection
 from postroom.imap.faults import LostFault
@@ -315,6 +315,8 @@ def _assembled_beginning(octets: bytes) -> Content:
 
 def has_attachments(structure: Token) -> bool | None:
     """Whether a message has attachments by its server's BODYSTRUCTURE; None when that cannot be read."""
+    if is_lone_text(structure):
+        return False
     entity: Entity | None = read_structure(structure)
     if entity is None:
         return None
