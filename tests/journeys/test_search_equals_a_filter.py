@@ -359,7 +359,6 @@ def mails(dovecot: Dovecot) -> list[Mail]:
     chance = random.Random(7)
     mails = [mail(uid, chance) for uid in range(1, 2_001)]
     deliver(dovecot, "searched", mails)
-    deliver(dovecot, "searched-poorly", mails[:250])
     return mails
 
 
@@ -377,9 +376,9 @@ async def test_a_server_without_charset_or_and_not_leads_to_the_same_answers(
 ) -> None:
     chance = random.Random(13)
     with poor_server(dovecot) as port:
-        async with asking_of(port, "searched-poorly") as asking:
+        async with asking_of(port, "searched") as asking:
             for _ in range(500):
-                await check(asking, mails[:250], chance)
+                await check(asking, mails, chance)
 
 
 KEYS: dict[str, Callable[[Mail], Any]] = {
@@ -396,9 +395,9 @@ async def test_every_order_meets_every_message_once_whoever_sorts(
 ) -> None:
     with poor_server(dovecot) as port:
         for asked_port, is_ours in ((dovecot.port, False), (port, True)):
-            async with asking_of(asked_port, "searched-poorly") as asking:
+            async with asking_of(asked_port, "searched") as asking:
                 found = await asking.uids("search", {"unseen": True, "sort": sort}, limit=29)
-            wanted = [one for one in reversed(mails[:250]) if "\\Seen" not in one.flags]
+            wanted = [one for one in reversed(mails) if "\\Seen" not in one.flags]
             if sort == "oldest":
                 assert found == [one.uid for one in reversed(wanted)]
                 continue
