@@ -1,8 +1,9 @@
 # make demo   a running gateway with sample mail, to look at
 # make test   every check and every test
+# make docs   docs/configuration.md and docs/tools.md, from the code
 # Both do all their own set-up; the first run takes a minute or two.
 
-.PHONY: demo test lock clean
+.PHONY: demo test docs lock clean
 
 demo:
 	@scripts/install demo
@@ -13,6 +14,9 @@ test:
 	@scripts/install-judges
 	@scripts/install-servers
 	@scripts/check $(ARGS)
+
+docs:
+	@.venv/bin/python -m scripts.docs
 
 lock:
 	@scripts/lock

@@ -8,13 +8,13 @@ An import may only point down a storey; neighbours in a storey do not know each 
         model  parse
         header  lines  charset  iso2022  address  addresstokens  date  head
         structure  entity  parameters  filename  transfer  streams  sizes  sniff  parts  content  flowed  render
-        calendar  unseen  markup  quotes  authentication  signals
+        calendar  unseen  markup  quotes  quotewords  authentication  signals
         url/target  url/host  url/wrapper  url/find
         page/css  page/sheet  page/media  page/selectors  page/cascade  page/properties  page/lengths  page/colours
         page/geometry  page/state  page/walk  page/rows  page/words  page/safe  page/loads
         query/tree  query/filters  query/program  query/matching  query/pushdown  query/sorting
     config/         the configuration file as frozen values, or every fault at once
-        load  schema  values  rules  wording  nodes  faults  credential
+        load  schema  servers  section  values  rules  wording  nodes  faults  credential
     policy/         pure decisions: fetched to shown, and nothing else makes what an answer may hold
         visibility  content  attachments
     imap/           the IMAP client: pure wire, one conversation, a pool

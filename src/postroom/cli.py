@@ -1,4 +1,4 @@
-"""The command line: start the gateway, show the demonstration, and issue tokens."""
+"""The command line: start the gateway, check the mailboxes, show the demonstration, and issue tokens."""
 
 from __future__ import annotations
 
@@ -61,6 +61,21 @@ def serve_gateway(config_path: Path | None, insecure_permissions: bool) -> None:
 
     with _failures_told():
         serve(config)
+
+
+@main.command("check")
+@click.option("--verbose", is_flag=True, help="Tell also what each server offers.")
+@_config_option
+@_insecure_option
+def check_mailboxes(verbose: bool, config_path: Path | None, insecure_permissions: bool) -> None:
+    """Try every mailbox's servers and say what is wrong and what to do."""
+    config = _load(config_path, insecure_permissions)
+    from postroom.checkup import run  # noqa: PLC0415 - the mail clients would slow every other command
+
+    lines, well = run(config, verbose=verbose)
+    for line in lines:
+        click.echo(line)
+    sys.exit(0 if well else 1)
 
 
 @main.command("demo")

@@ -42,6 +42,8 @@ def test_faults_of_the_file_as_a_whole(faults_of: Faults, text: str, fault: str)
         ("listen: ':8000'", "must be host:port, such as 127.0.0.1:8000, or 0.0.0.0:8000 for every address"),
         ("listen: h:65536", "must be host:port, such as 127.0.0.1:8000, or 0.0.0.0:8000 for every address"),
         ("listen: http://h:80", "must be a host name or an IP address, without port or scheme"),
+        ("listen: mail..example:80", "must be a host name or an IP address, without port or scheme"),
+        (f"listen: {'a' * 64}.example:80", "must be a host name or an IP address, without port or scheme"),
         ("listen: [a]", "must be one value, not a list or table"),
         ("public_url: mail.example.com", "must be an http or https URL, such as https://mail.example.com"),
         ("public_url: ftp://h", "must be an http or https URL, such as https://mail.example.com"),

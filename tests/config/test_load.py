@@ -19,7 +19,8 @@ from postroom.config.credential import (
     FileCredential,
     InlineCredential,
 )
-from postroom.config.schema import ConfigFile, ImapConfig, MailboxConfig, TokenConfig
+from postroom.config.schema import ConfigFile, MailboxConfig, TokenConfig
+from postroom.config.servers import ImapConfig
 
 Load = Callable[..., Config]
 

@@ -25,11 +25,11 @@ def many(count: int) -> Iterator[bytes]:
         yield with_file(f"Message {number}") if number % 10 == 0 else plain(f"Message {number}", f"Text {number}.")
 
 
-def with_file(subject: str) -> bytes:
+def with_file(subject: str, text: str = "See file.", sender: str = "Dana Quill <dana@example.org>") -> bytes:
     return (
-        f"From: Dana Quill <dana@example.org>\r\nTo: agent@example.net\r\nSubject: {subject}\r\n"
+        f"From: {sender}\r\nTo: agent@example.net\r\nSubject: {subject}\r\n"
         "MIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b1\r\n\r\n"
-        "--b1\r\nContent-Type: text/plain\r\n\r\nSee file.\r\n"
+        f"--b1\r\nContent-Type: text/plain\r\n\r\n{text}\r\n"
         '--b1\r\nContent-Type: application/pdf\r\nContent-Disposition: attachment; filename="a.pdf"\r\n'
         "Content-Transfer-Encoding: base64\r\n\r\nJVBERi0xLjQK\r\n--b1--\r\n"
     ).encode()
@@ -38,4 +38,5 @@ def with_file(subject: str) -> bytes:
 def secret_messages() -> Iterator[bytes]:
     """Messages whose every field holds the canary."""
     for number in range(1, 4):
-        yield plain(f"{CANARY} {number}", f"{CANARY} in the text.", f"{CANARY} <{CANARY}@example.org>")
+        message = with_file(f"{CANARY} {number}", f"{CANARY} in the text.", f"{CANARY} <{CANARY}@example.org>")
+        yield message.replace(b"a.pdf", f"{CANARY}.pdf".encode())

@@ -6,13 +6,12 @@ from postroom.config.load import find, load
 from postroom.config.schema import (
     Config,
     FoldersConfig,
-    ImapConfig,
     LimitsConfig,
     MailboxConfig,
     ServerConfig,
-    SmtpConfig,
     TokenConfig,
 )
+from postroom.config.servers import ImapConfig, SmtpConfig
 from postroom.config.values import Auth, Identity, Listen, Tls
 
 __all__ = [

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from postroom.base.tls import holds_authorities
 from postroom.config.faults import Finding, Where, nearest
-from postroom.config.schema import CREDENTIAL_KEYS
+from postroom.config.servers import CREDENTIAL_KEYS
 from postroom.config.values import is_loopback, resolved
 
 Table = Mapping[str, object]

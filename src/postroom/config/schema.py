@@ -8,26 +8,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field
 
 from postroom.base.caller import Scope
-from postroom.config.credential import (
-    CommandCredential,
-    Credential,
-    EnvironmentCredential,
-    FileCredential,
-    InlineCredential,
-)
+from postroom.config.section import Section
+from postroom.config.servers import CREDENTIAL_KEYS, ImapConfig, SmtpConfig
 from postroom.config.values import (
     AddressText,
     AllowedHost,
-    Argv,
-    Auth,
-    CertificateHash,
     Domain,
     FilePath,
-    HiddenText,
-    Host,
     HttpUrl,
     IdentityText,
     Line,
@@ -40,35 +30,12 @@ from postroom.config.values import (
     Positive,
     Seconds,
     StoreChoice,
-    Tls,
     TokenHash,
 )
 
-CREDENTIAL_KEYS = (
-    "password",
-    "password_file",
-    "password_env",
-    "password_command",
-    "token_file",
-    "token_command",
-)
-
-
-class Section(BaseModel):
-    """A table of the file: frozen, without unknown keys; a key without a value counts as left out."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True, hide_input_in_errors=True)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _leave_out_empty(cls, data: object) -> object:
-        if not isinstance(data, dict):
-            return data
-        known = cls.model_fields
-        return {key: value for key, value in data.items() if value is not None or key not in known}
-
 
 def _local_url(known: dict[str, Any]) -> str:
+    """`http://localhost` with the port of `listen`."""
     return f"http://localhost:{known['listen'].port}"
 
 
@@ -76,121 +43,99 @@ class ServerConfig(Section):
     """Where the gateway listens and under which names it is reached."""
 
     listen: ListenAddress = Listen("127.0.0.1", 8000)
+    """Address and port to listen on: 0.0.0.0 for every address, port 0 for any free port."""
     public_url: HttpUrl = Field(default_factory=_local_url)
+    """Where clients reach the gateway, also through a proxy; links in answers begin with it."""
     allowed_hosts: tuple[AllowedHost, ...] = ()
-    """Host header values beside loopback and that of `public_url`."""
+    """Host headers to accept beside loopback and that of `public_url`; any other is answered 421."""
     allowed_origins: tuple[Origin, ...] = ()
+    """Origins of web pages that may call; any other is answered 403, a call without Origin is not asked."""
 
 
 class LimitsConfig(Section):
     """Bounds of every call; rates are per token, and 0 means none."""
 
     mcp_inline_max_bytes: Positive = 1_000_000
+    """Octets of a file or a source in an MCP answer: a file over it is refused, a source cut."""
     request_max_bytes: Positive = 40_000_000
+    """Octets of a request; a larger one is answered 413."""
     requests_per_minute: NotNegative = 0
+    """Calls of one token in a minute; 0 is no limit."""
     sends_per_hour: NotNegative = 100
+    """Messages that one token sends in an hour; 0 is no limit. Sending is not built yet."""
     moves_per_hour: NotNegative = 1000
+    """Messages that one token moves or deletes in an hour; 0 is no limit. Moving is not built yet."""
     connect_seconds: Seconds = 10.0
+    """How long a mail server may take to accept a connection and greet."""
     command_seconds: Seconds = 30.0
+    """How long a mail server may take to answer one command."""
     inbox_seconds: Seconds = 10.0
-
-
-class ConnectionConfig(Section):
-    """What IMAP and SMTP have in common: a host, its TLS, and a login."""
-
-    host: Host
-    tls: Tls = Tls.SSL
-    allow_insecure: bool = False
-    """Permits `tls: none` to a host that is not this machine."""
-    auth: Auth = Auth.PASSWORD
-    password: HiddenText | None = None
-    password_file: FilePath | None = None
-    password_env: Line | None = None
-    password_command: Argv | None = None
-    token_file: FilePath | None = None
-    token_command: Argv | None = None
-    ca_file: FilePath | None = None
-    """PEM certificates to trust instead of the system's."""
-    certificate_sha256: CertificateHash | None = None
-    """64 lower-case hex digits: the one certificate to accept, whoever signed it."""
-
-    @property
-    def credential(self) -> Credential | None:
-        """Where the password or access token comes from; None where there is no login."""
-        if self.password is not None:
-            return InlineCredential(self.password)
-        if self.password_env is not None:
-            return EnvironmentCredential(self.password_env)
-        file = self.password_file or self.token_file
-        if file is not None:
-            return FileCredential(file)
-        command = self.password_command or self.token_command
-        return None if command is None else CommandCredential(command)
-
-
-def _imap_port(known: dict[str, Any]) -> int:
-    return 993 if known["tls"] is Tls.SSL else 143
-
-
-def _smtp_port(known: dict[str, Any]) -> int:
-    return {Tls.SSL: 465, Tls.STARTTLS: 587, Tls.NONE: 25}[known["tls"]]
-
-
-class ImapConfig(ConnectionConfig):
-    """The server a mailbox is read from."""
-
-    username: Line
-    port: Port = Field(default_factory=_imap_port)
-    connections: int = Field(default=3, ge=1, le=20)
-    default_folder: Line = "INBOX"
-
-
-class SmtpConfig(ConnectionConfig):
-    """The server mail is handed to; without a username it is not logged in to."""
-
-    username: Line | None = None
-    port: Port = Field(default_factory=_smtp_port)
+    """How long `inbox` waits for one mailbox before it answers without it."""
 
 
 class FoldersConfig(Section):
     """Folders by name, where neither SPECIAL-USE (RFC 6154) nor known names find them."""
 
     sent: Line | None = None
+    """Where sent mail is kept."""
     drafts: Line | None = None
+    """Where drafts are kept."""
     trash: Line | None = None
+    """Where deleted mail is kept."""
 
 
 class WebhookConfig(Section):
     """Where to tell of new mail, and what its receiver may see."""
 
     name: Name
+    """What deliveries are listed under."""
     url: HttpUrl
+    """Where to post to."""
     secret_env: Line
+    """Environment variable that holds the secret of the signature."""
     events: tuple[Line, ...]
+    """What to tell of, such as `message.received`."""
     user: Name | None = None
+    """Whose identity the receiver has."""
     profile: Name | None = None
+    """Profile that decides what the receiver may see."""
     unbound: bool = False
+    """The receiver may see everything, without a profile."""
     ports: tuple[Port, ...] = ()
+    """Ports to permit beside those of http and https."""
     allow_private: tuple[Line, ...] = ()
+    """Private networks to permit as a target."""
 
 
 class MailboxConfig(Section):
     """One mailbox: how it is read, how it sends, and who its owner is."""
 
     name: Name
+    """What callers name the mailbox by; unique."""
     description: str = ""
+    """What callers are told about it."""
     address: AddressText | None = None
+    """Its own address, for mail that names no other sender."""
     identities: tuple[IdentityText, ...] = ()
+    """Addresses it may send from: an address, `Name <address>`, or `*@domain` for all of a domain."""
     imap: ImapConfig | None = None
+    """The server it is read from; it needs this, `smtp`, or both."""
     smtp: SmtpConfig | None = None
+    """The server it sends by."""
     folders: FoldersConfig = FoldersConfig()
+    """Folders by name, where the server's own marks and usual names do not find them."""
     files_sent_copy: Literal["auto", "yes", "no"] = "auto"
-    """Whether the server itself keeps a copy of what is sent."""
+    """Whether the server itself keeps a copy of what is sent; `auto` finds out."""
     trusted_authserv_ids: tuple[Line, ...] = ()
+    """Names in Authentication-Results that are believed: those of your own mail servers."""
     trusted_hops: Positive = 1
+    """How many of your own servers a message passes before it is delivered, at least 1."""
     internal_domains: tuple[Domain, ...] = ()
+    """Domains whose names in a sender's display name are suspicious when the address is another one."""
     watch: tuple[Line, ...] = ()
+    """Folders to watch for events."""
     webhooks: tuple[WebhookConfig, ...] = ()
+    """Whom to tell of new mail."""
 
     @property
     def own_address(self) -> str:
@@ -218,49 +163,76 @@ class PolicyConfig(Section):
     """The sections of a policy; what stands in them is for the policy engine to say."""
 
     folders: Mapping[str, Any] = Field(default_factory=dict)
+    """Which folders may be seen, read and written."""
     messages: Mapping[str, Any] = Field(default_factory=dict)
+    """Which messages may be seen."""
     content: Mapping[str, Any] = Field(default_factory=dict)
+    """What of a message may be read."""
     attachments: Mapping[str, Any] = Field(default_factory=dict)
+    """Which files may leave."""
     actions: Mapping[str, Any] = Field(default_factory=dict)
+    """Which changes may be made."""
     outbound: Mapping[str, Any] = Field(default_factory=dict)
+    """What may be sent, and to whom."""
     limits: Mapping[str, Any] = Field(default_factory=dict)
+    """Bounds on work and rates."""
 
 
 class ProfileConfig(Section):
     """Which policy a token is bound to: one for all mailboxes, or one for each."""
 
     policy: Name | None = None
+    """The policy for every mailbox."""
     policies: Mapping[str, Name] = Field(default_factory=dict)
+    """A policy for each mailbox by name."""
     restrict: tuple[Name, ...] = ()
+    """Policies that restrict it further."""
 
 
 class TokenConfig(Section):
     """A token that the file knows by its hash; omitted scopes or mailboxes mean none."""
 
     name: Name
+    """What it is listed and logged as; unique."""
     token_hash: TokenHash
-    """`sha256:` and 64 lower-case hex digits over the whole token."""
+    """`sha256:` and the 64 hex digits of the whole token's SHA-256; unique."""
     toolset: Literal["mailbox", "relay"] = "mailbox"
+    """Which set of tools it is offered."""
     scopes: frozenset[Scope] = frozenset()
+    """What it may do; none if left out."""
     mailboxes: frozenset[str] = frozenset()
+    """Names of the mailboxes it may use; none if left out."""
     mailbox: str | None = None
+    """The one mailbox of a token of the relay toolset."""
     user: Name | None = None
+    """Whose token it is, for one that is bound to a profile."""
     profile: Name | None = None
+    """Profile that it is bound to."""
 
 
 class ConfigFile(Section):
     """The whole file."""
 
     server: ServerConfig = ServerConfig()
+    """Where the gateway listens and under which names it is reached."""
     state_dir: FilePath = Field(default=Path("state"), validate_default=True)
+    """Folder of the database, made with mode 0700 if it is not there; it holds no mail."""
     store: StoreChoice = "sqlite"
+    """Where tokens and keys are kept: `sqlite`, a file in `state_dir`, or a `postgresql://` URL."""
     limits: LimitsConfig = LimitsConfig()
+    """Bounds on every call."""
     mailboxes: tuple[MailboxConfig, ...] = ()
+    """The mailboxes; see below."""
     lists: Mapping[str, tuple[Line, ...]] = Field(default_factory=dict)
+    """Lists of addresses that policies name."""
     ceiling: PolicyConfig = PolicyConfig()
+    """A restriction over every policy."""
     policies: Mapping[str, PolicyConfig] = Field(default_factory=dict)
+    """Policies by name."""
     profiles: Mapping[str, ProfileConfig] = Field(default_factory=dict)
+    """Profiles by name."""
     tokens: tuple[TokenConfig, ...] = ()
+    """Tokens that the file knows; others are issued with `postroom token create`."""
 
 
 class Config(ConfigFile):

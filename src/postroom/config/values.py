@@ -96,7 +96,12 @@ def checked_name(text: str) -> str:
 def _host(text: str) -> str:
     if ":" in text and _is_ip(text):
         return text
-    return _matching(text, _HOST, "must be a host name or an IP address, without port or scheme")
+    wanted = "must be a host name or an IP address, without port or scheme"
+    try:
+        text.encode("idna")  # as the resolver will: it raises for empty and for overlong labels
+    except UnicodeError:
+        raise ValueError(wanted) from None
+    return _matching(text, _HOST, wanted)
 
 
 def _domain(text: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from postroom.base.cause import Cause
+
 
 class ImapFault(Exception):
     """Base of every failure this package raises; `reason` is a word of the closed list of `imap_error`."""
@@ -10,13 +12,14 @@ class ImapFault(Exception):
     retry_after: float | None = None
     """Seconds until a new try is worth it, when that is known."""
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, what: str, cause: Cause | None = None) -> None:
         super().__init__(what)
         self.what = what
+        self.cause = cause
 
     def resting(self, seconds: float) -> ImapFault:
         """The same failure told again, without a new try, while the server is left alone."""
-        told = type(self)(self.what)
+        told = type(self)(self.what, self.cause)
         told.retry_after = seconds
         return told
 
@@ -28,9 +31,13 @@ class ConnectFault(ImapFault):
 
 
 class TlsFault(ImapFault):
-    """TLS could not be agreed on, or the certificate is not the one expected."""
+    """TLS could not be agreed on, or the certificate is not the one expected; `certificate` is its DER, if known."""
 
     reason = "tls"
+
+    def __init__(self, what: str, cause: Cause | None = None, certificate: bytes = b"") -> None:
+        super().__init__(what, cause)
+        self.certificate = certificate
 
 
 class DeadlineFault(ImapFault):
@@ -52,9 +59,16 @@ class WireFault(ImapFault):
 
 
 class LoginFault(ImapFault):
-    """The server refused the credentials: trying again with the same ones only locks accounts."""
+    """The server refused the credentials: trying again with the same ones only locks accounts.
+
+    `said` is the server's own words: foreign, made fit for a terminal, without the secret, and for no caller.
+    """
 
     reason = "login_refused"
+
+    def __init__(self, what: str, cause: Cause | None = None, said: str = "") -> None:
+        super().__init__(what, cause)
+        self.said = said
 
 
 class BusyFault(ImapFault):

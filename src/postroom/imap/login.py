@@ -5,12 +5,15 @@ from __future__ import annotations
 import base64
 from dataclasses import dataclass
 
+from postroom.base.cause import Cause
+from postroom.base.refusal import REFUSED, quotable, why_refused
 from postroom.base.secret import Secret
 from postroom.imap.faults import BusyFault, LoginFault, RefusedFault, TlsFault
 
 _BUSY_CODES = {"UNAVAILABLE", "LIMIT", "INUSE", "SERVERBUG", "CONTACTADMIN"}
 _BUSY_WORDS = ("too many", "maximum number of connections", "connection limit", "try again later", "rate limit",
                "server unavailable", "temporar")  # fmt: skip
+_NEEDS_TLS = "the server takes no password on this connection; set tls to starttls or ssl"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,7 @@ def choose(identity: Identity, capabilities: frozenset[str], host: str, port: in
     if "AUTH=PLAIN" in capabilities:
         return Sasl("PLAIN", f"\0{identity.username}\0{secret}".encode())
     if "LOGINDISABLED" in capabilities:
-        raise TlsFault("the server takes no password on this connection; set tls to starttls or ssl")
+        raise TlsFault(_NEEDS_TLS, Cause.PASSWORD_NEEDS_TLS)
     return None
 
 
@@ -54,11 +57,12 @@ def encoded(sasl: Sasl) -> str:
     return base64.b64encode(sasl.response).decode("ascii") or "="
 
 
-def refusal(error: RefusedFault) -> LoginFault | BusyFault | TlsFault:
+def refusal(error: RefusedFault, identity: Identity) -> LoginFault | BusyFault | TlsFault:
     """What a NO to a login means: no room now, or wrong credentials. Doubt counts as wrong: it is not retried."""
     if error.code == "PRIVACYREQUIRED":
-        return TlsFault("the server takes no password on this connection; set tls to starttls or ssl")
+        return TlsFault(_NEEDS_TLS, Cause.PASSWORD_NEEDS_TLS)
     words = error.what.lower()
     if error.code in _BUSY_CODES or any(word in words for word in _BUSY_WORDS):
         return BusyFault("the server has no room for another connection now")
-    return LoginFault("the server refused the user name or the password")
+    cause = why_refused(error.code, error.what, identity.auth)
+    return LoginFault(REFUSED[cause], cause, quotable(error.what, identity.secret.reveal()))

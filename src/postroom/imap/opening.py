@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
-from postroom.base.tls import Endpoint
+from postroom.base.cause import Cause
+from postroom.base.tls import Endpoint, inspecting
 from postroom.imap.connection import Connection, Deadlines
-from postroom.imap.faults import DeadlineFault, LostFault, RefusedFault
+from postroom.imap.faults import DeadlineFault, ImapFault, LostFault, RefusedFault, TlsFault
 from postroom.imap.login import Identity
 from postroom.imap.stream import connect
 from postroom.imap.wire import Atom
@@ -24,22 +25,50 @@ async def open_connection(endpoint: Endpoint, identity: Identity, deadlines: Dea
         raise DeadlineFault("the server did not let us in in time") from None
 
 
+async def inspect_certificate(endpoint: Endpoint, tls: str, deadlines: Deadlines) -> bytes:
+    """The certificate that the server shows by this TLS mode, as DER; empty if none is seen. No credential is sent."""
+    try:
+        (await _secured(inspecting(endpoint, tls), deadlines)).close()
+    except TlsFault as fault:
+        return fault.certificate
+    except ImapFault:
+        pass
+    return b""
+
+
 async def _logged_in(endpoint: Endpoint, identity: Identity, deadlines: Deadlines) -> Connection:
+    connection = await _secured(endpoint, deadlines)
     try:
-        async with asyncio.timeout(deadlines.connect):
-            stream = await connect(endpoint)
-    except TimeoutError:
-        raise DeadlineFault("no connection in time") from None
-    connection = Connection(stream, endpoint, deadlines)
-    try:
-        await connection.greeted()
-        if endpoint.tls == "starttls":
-            await connection.start_tls()
         await connection.authenticate(identity)
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+async def _secured(endpoint: Endpoint, deadlines: Deadlines) -> Connection:
+    """Connected, greeted, and behind TLS as the endpoint wants it."""
+    try:
+        async with asyncio.timeout(deadlines.connect):
+            stream = await connect(endpoint)
+    except TimeoutError:
+        raise DeadlineFault("no connection in time", Cause.NO_ANSWER) from None
+    connection = Connection(stream, endpoint, deadlines)
+    try:
+        await _greeted(connection)
+        if endpoint.tls == "starttls":
+            await connection.start_tls()
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+async def _greeted(connection: Connection) -> None:
+    try:
+        await connection.greeted()
+    except DeadlineFault as fault:
+        raise DeadlineFault("the server did not greet in time", Cause.SILENT) from fault
 
 
 async def _introduced(connection: Connection) -> bool:

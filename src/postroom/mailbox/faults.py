@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from postroom.base.cause import Cause
 from postroom.base.errors import Code, GatewayError
 from postroom.imap.faults import ImapFault
 from postroom.smtp import SmtpFault
@@ -20,6 +21,15 @@ _ADVICE = {
     "credential": "The operator must correct the reference to the password in the configuration.",
     "command_refused": "The server does not do this for this mailbox.",
 }
+_ADVICE_BY_CAUSE = {
+    Cause.HOST_UNKNOWN: "The operator must correct the host name in the configuration.",
+    Cause.TOKEN_REFUSED: "The operator must see to a new access token; this one is not tried again.",
+    Cause.APP_PASSWORD: "The operator must make an app password at the provider and configure it.",
+    Cause.OAUTH: "The operator must configure auth: xoauth2 with an access token.",
+    Cause.BROWSER: "The operator must log in to the account with a browser, or make an app password.",
+    Cause.SWITCHED_OFF: "The operator must switch it on in the account's settings at the provider.",
+}
+"""Where the cause tells more than the reason; `postroom check` tells the operator more."""
 _RETRYABLE = {"refused", "timeout", "lost", "busy"}
 
 
@@ -29,13 +39,15 @@ def imap_error(fault: ImapFault, mailbox: str) -> GatewayError:
     if fault.retry_after is not None:
         details["retry_after"] = math.ceil(fault.retry_after)
     what = "the server refused the command" if fault.reason == "command_refused" else fault.what
-    advice = _ADVICE.get(fault.reason, "Try again.")
-    return GatewayError(Code.IMAP_ERROR, f"Mailbox {mailbox}: {what}. {advice}", **details)
+    return GatewayError(Code.IMAP_ERROR, f"Mailbox {mailbox}: {what}. {_advice(fault)}", **details)
 
 
 def smtp_error(fault: SmtpFault, mailbox: str) -> GatewayError:
     """An `smtp_error` with its reason and whether trying again can help."""
     details = {"reason": fault.reason, "mailbox": mailbox, "retryable": fault.reason in _RETRYABLE}
-    return GatewayError(
-        Code.SMTP_ERROR, f"Mailbox {mailbox}: {fault.what}. {_ADVICE.get(fault.reason, 'Try again.')}", **details
-    )
+    return GatewayError(Code.SMTP_ERROR, f"Mailbox {mailbox}: {fault.what}. {_advice(fault)}", **details)
+
+
+def _advice(fault: ImapFault | SmtpFault) -> str:
+    told = _ADVICE_BY_CAUSE.get(fault.cause) if fault.cause else None
+    return told or _ADVICE.get(fault.reason, "Try again.")

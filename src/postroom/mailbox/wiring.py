@@ -18,13 +18,17 @@ from postroom.smtp import SmtpFault, Submission
 
 def open_mailbox(settings: MailboxConfig, limits: LimitsConfig, clock: Clock) -> Entry:
     """A mailbox ready for use; nothing is connected before the first call needs it."""
-    account = Account(settings.name, _pool(settings.imap, limits, clock), settings.folders) if settings.imap else None
-    submission = _submission(settings.smtp, limits) if settings.smtp else None
+    account = submission = None
+    if settings.imap is not None:
+        account = Account(settings.name, Pool(imap_server(settings.imap, limits), clock), settings.folders)
+    if settings.smtp is not None:
+        submission = smtp_server(settings.smtp, limits)
     return Entry(settings, account, submission)
 
 
-def _pool(imap: ImapConfig, limits: LimitsConfig, clock: Clock) -> Pool:
-    server = Server(
+def imap_server(imap: ImapConfig, limits: LimitsConfig) -> Server:
+    """Where a mailbox is read, and as whom."""
+    return Server(
         endpoint=_endpoint(imap),
         username=imap.username,
         auth=imap.auth,
@@ -32,10 +36,10 @@ def _pool(imap: ImapConfig, limits: LimitsConfig, clock: Clock) -> Pool:
         deadlines=Deadlines(limits.connect_seconds, limits.command_seconds),
         connections=imap.connections,
     )
-    return Pool(server, clock)
 
 
-def _submission(smtp: SmtpConfig, limits: LimitsConfig) -> Submission:
+def smtp_server(smtp: SmtpConfig, limits: LimitsConfig) -> Submission:
+    """Where a mailbox hands over what it sends, and as whom."""
     return Submission(
         endpoint=_endpoint(smtp),
         username=smtp.username,

@@ -1,0 +1,230 @@
+"""docs/configuration.md: every key of the configuration file, from its schema."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from enum import Enum
+from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from postroom.base.caller import Scope
+from postroom.config import values
+from postroom.config.load import PLACES
+from postroom.config.rules import broken_rules
+from postroom.config.schema import ConfigFile
+from postroom.config.section import Section
+from postroom.config.values import Listen
+from scripts.docs.markdown import GENERATED, code, document, table
+from scripts.docs.words import about, field_words
+
+EXAMPLE = """\
+mailboxes:
+  - name: work
+    address: ana@example.org
+    imap: {host: imap.example.org, username: ana@example.org, password_file: work.password}
+    smtp: {host: smtp.example.org, username: ana@example.org, password_file: work.password}
+tokens:
+  - name: assistant
+    token_hash: "sha256:0b1c5f6e7d8a9b0c1d2e3f405162738495a6b7c8d9eafb0c1d2e3f4051627384"
+    scopes: [read]
+    mailboxes: [work]
+"""
+
+_INTRODUCTION = f"""\
+Postroom reads one YAML file: the one named by `--config`, else by `POSTROOM_CONFIG`, else the first that exists of
+{" and ".join(code(place) for place in PLACES)}. Paths in it are relative to its folder.
+A file that holds a password must be private (`chmod 600`).
+
+Nothing in it is guessed: an unknown key, a key given twice, a value of the wrong kind or a feature that is not built
+yet stops the start, and all faults are told at once, each with its line. A key without a value counts as left out.
+When the file is good, `postroom check` tries every mailbox and says what is wrong and what to do.
+
+The smallest useful file:"""
+
+_TYPES: tuple[tuple[Any, str], ...] = (
+    (values.Name, "name"),
+    (values.Host, "host name or IP address"),
+    (values.Domain, "domain"),
+    (values.AddressText, "address"),
+    (values.TokenHash, "`sha256:` and 64 hex digits"),
+    (values.CertificateHash, "64 hex digits"),
+    (values.Line, "text"),
+    (values.HttpUrl, "URL"),
+    (values.Origin, "origin"),
+    (values.AllowedHost, "host"),
+    (values.StoreChoice, "`sqlite` or URL"),
+    (values.ListenAddress, "host:port"),
+    (values.IdentityText, "identity"),
+    (values.HiddenText, "text"),
+    (values.FilePath, "path"),
+    (values.Argv, "list of words"),
+    (values.Port, "port"),
+    (values.Positive, "number from 1"),
+    (values.NotNegative, "number from 0"),
+    (values.Seconds, "seconds"),
+    (bool, "`true` or `false`"),
+    (int, "number"),
+    (str, "text"),
+)
+_KINDS = """\
+A *name* has letters, digits, `_` and `-`, at most 64. *Seconds* are more than 0 and at most 3600. A *number* is a
+whole number. *Text* is one line. A key whose default is *required* must be given; *none* means that there is none
+unless it is given."""
+
+
+def page() -> str:
+    """The whole document."""
+    return document(
+        [
+            GENERATED,
+            "# Configuration",
+            _INTRODUCTION,
+            f"```yaml\n{EXAMPLE}```",
+            _KINDS,
+            *_sections(ConfigFile, (), {}),
+        ]
+    )
+
+
+Place = tuple[str, ...]
+"""Keys that lead to a table; `[]` stands for an entry of a list, `NAME` for one of a table of tables."""
+
+
+def _sections(model: type[BaseModel], place: Place, told: dict[type[BaseModel], Place]) -> Iterator[str]:
+    """A heading, a sentence and a table for a model, then the same for each model within it; each table once."""
+    yield f"## {code(spell(place))}" if place else "## The file"
+    yield about(model)
+    if _is_refused(place):
+        yield _REFUSED
+    if model in told:
+        yield f"The same keys as {code(spell(told[model]))}."
+        return
+    told[model] = place
+    yield _table(model, place)
+    for name, annotation in _hints(model).items():
+        inner, steps = _inner(annotation)
+        if inner is not None:
+            yield from _sections(inner, (*place, name, *steps), told)
+
+
+_REFUSED = "**Not built yet:** a file that has it is refused."
+
+
+def _table(model: type[BaseModel], place: Place) -> str:
+    words = field_words(model)
+    rows = [
+        [code(name), _kind(kind), _default(model.model_fields[name]), _meaning(words[name], (*place, name), kind)]
+        for name, kind in _hints(model).items()
+    ]
+    return table(["key", "type", "default", "meaning"], rows)
+
+
+def _meaning(words: str, place: Place, kind: Any) -> str:
+    if _is_refused(place):
+        return words if _is_refused(place[:-1]) else f"{words} {_REFUSED}"
+    choices = ("postgresql://host",) if kind == values.StoreChoice else get_args(kind)
+    refused = [code(choice.partition("host")[0]) for choice in choices if _refusal(place, choice)]
+    return f"{words} **Not built yet**, and refused: {', '.join(refused)}." if refused else words
+
+
+def _hints(model: type[BaseModel]) -> Mapping[str, Any]:
+    hints = get_type_hints(model, include_extras=True)
+    return {name: hints[name] for name in model.model_fields}
+
+
+def _inner(annotation: Any) -> tuple[type[BaseModel] | None, Place]:
+    """The model within a field's type, and the steps from the field to it."""
+    if isinstance(annotation, type) and issubclass(annotation, Section):
+        return annotation, ()
+    step: Place = {tuple: ("[]",), Mapping: ("NAME",)}.get(_origin(annotation), ())
+    for argument in get_args(annotation):
+        model, steps = _inner(argument)
+        if model is not None:
+            return model, (*step, *steps)
+    return None, ()
+
+
+def _origin(annotation: Any) -> Any:
+    origin = get_origin(annotation)
+    return Mapping if isinstance(origin, type) and issubclass(origin, Mapping) else origin
+
+
+def _kind(annotation: Any) -> str:
+    """A type in words."""
+    for known, words in _TYPES:
+        if annotation == known:
+            return words
+    if isinstance(annotation, type) and issubclass(annotation, Section):
+        return "table"
+    if annotation is Scope or (isinstance(annotation, type) and issubclass(annotation, Enum)):
+        return _choices([member.value for member in annotation])
+    return _composed(annotation)
+
+
+def _composed(annotation: Any) -> str:
+    origin, arguments = _origin(annotation), get_args(annotation)
+    if origin is Literal:
+        return _choices(arguments)
+    if origin in (Union, UnionType):
+        return " or ".join(_kind(argument) for argument in arguments if argument is not type(None))
+    if origin in (tuple, frozenset):
+        return f"list of {_several(arguments[0])}"
+    if origin is Mapping:
+        return "table" if arguments[1] is Any else f"table of {_several(arguments[1])}"
+    return _kind(arguments[0]) if origin is Annotated else "number"
+
+
+def _several(annotation: Any) -> str:
+    one = _kind(annotation)
+    if not one.isalpha() or one == "text":
+        return one.replace("list of", "lists of")
+    return "identities" if one == "identity" else f"{one}s"
+
+
+def _choices(choices: Any) -> str:
+    return ", ".join(code(choice) for choice in choices)
+
+
+def _default(field: FieldInfo) -> str:
+    if field.is_required():
+        return "*required*"
+    value = field.default
+    if value is PydanticUndefined:
+        factory: Any = field.default_factory
+        return "none" if factory is dict else about(factory).removesuffix(".")
+    return _spelled(value)
+
+
+def _spelled(value: Any) -> str:
+    if value is None or value == () or value == frozenset() or isinstance(value, Section) or value == "":
+        return "none" if not isinstance(value, Section) else ""
+    if isinstance(value, Listen):
+        return code(f"{value.host}:{value.port}")
+    if isinstance(value, bool):
+        return code(str(value).lower())
+    if isinstance(value, float):
+        return code(f"{value:g}")
+    return code(value.value if isinstance(value, Enum) else value.as_posix() if isinstance(value, Path) else value)
+
+
+def spell(place: Place) -> str:
+    """`mailboxes[].imap.port` for the keys that lead there."""
+    return ".".join(place).replace(".[]", "[]")
+
+
+def _is_refused(place: Place) -> bool:
+    """Whether the rules of the configuration refuse what is here, or lies within it, as not built yet."""
+    return any(_refusal(place[:length]) for length in range(1, len(place) + 1))
+
+
+def _refusal(place: Place, value: object = "anything") -> bool:
+    file = value
+    for step in reversed(place):
+        file = [file] if step == "[]" else {step: file}
+    at = tuple(0 if step == "[]" else step for step in place)
+    return any(found.where == at and "not built yet" in found.problem for found in broken_rules(file, None))
