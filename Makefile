@@ -1,7 +1,7 @@
 # make demo   a running gateway with sample mail, to look at
 # make test   every check and every test
 # make docs   docs/configuration.md and docs/tools.md, from the code
-# Both do all their own set-up; the first run takes a minute or two.
+# The first two do all their own set-up; the first run takes a minute or two.
 
 .PHONY: demo test docs lock clean
 

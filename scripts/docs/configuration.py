@@ -38,7 +38,7 @@ tokens:
 _INTRODUCTION = f"""\
 Postroom reads one YAML file: the one named by `--config`, else by `POSTROOM_CONFIG`, else the first that exists of
 {" and ".join(code(place) for place in PLACES)}. Paths in it are relative to its folder.
-A file that holds a password must be private (`chmod 600`).
+A configuration file that holds a password must be private (`chmod 600`); so should one that a password is read from.
 
 Nothing in it is guessed: an unknown key, a key given twice, a value of the wrong kind or a feature that is not built
 yet stops the start, and all faults are told at once, each with its line. A key without a value counts as left out.

@@ -16,6 +16,7 @@ from postroom.operations.operation import Effect, Operation
 from postroom.operations.schema import argument_schema
 from scripts.docs.glossary import ARGUMENTS, FIELDS
 from scripts.docs.markdown import GENERATED, code, document, table
+from scripts.docs.signals import section
 from scripts.docs.words import about, field_words
 
 _INTRODUCTION = """\
@@ -23,7 +24,8 @@ Each operation is an MCP tool and an HTTP route. A token is offered those that i
 on both: over HTTP those in braces stand in the path, the others are query parameters with GET and DELETE, and fields of
 a JSON body otherwise. An argument that is null counts as left out; an unknown one is an error.
 
-A token with one mailbox need not name it. Descriptions are those that a model reads."""
+A token with one mailbox need not name it. Over MCP an answer with words that strangers wrote begins with `untrusted`, which
+names their fields."""
 
 _OF_BLOB = """\
 Answer: over HTTP the octets themselves, streamed. Over MCP they stand in the answer as far as
@@ -37,7 +39,7 @@ def page() -> str:
     """The whole document."""
     shapes: dict[type[BaseModel], None] = {}
     tools = [block for operation in CATALOGUE.values() for block in _tool(operation, shapes)]
-    return document([GENERATED, "# Tools", _INTRODUCTION, _overview(), *tools, _SHAPES, *_told(shapes)])
+    return document([GENERATED, "# Tools", _INTRODUCTION, _overview(), *tools, _SHAPES, *_told(shapes), section()])
 
 
 def arguments() -> Iterator[tuple[str, str, str]]:

@@ -44,8 +44,13 @@ class Running:
 
 
 @asynccontextmanager
-async def running(config: Config, *, clock: Clock | None = None, log: Log | None = None) -> AsyncIterator[Running]:
-    """A gateway that answers while the block runs; everything it opened is closed after it."""
+async def running(
+    config: Config, *, clock: Clock | None = None, log: Log | None = None, listener: socket.socket | None = None
+) -> AsyncIterator[Running]:
+    """A gateway that answers while the block runs; everything it opened is closed after it.
+
+    `listener` is a socket that `bind` gave, for one who had to know the port before.
+    """
     clock = clock or SystemClock()
     log = log or Log(clock)
     async with contextlib.AsyncExitStack() as stack:
@@ -55,8 +60,9 @@ async def running(config: Config, *, clock: Clock | None = None, log: Log | None
         entries = [open_mailbox(mailbox, config.limits, clock) for mailbox in config.mailboxes]
         directory = Directory(entries, seal, clock, config.limits.inbox_seconds)
         stack.callback(directory.close)
-        listener = _listen(config.server.listen.host, config.server.listen.port)
+        listener = listener or bind(config.server.listen.host, config.server.listen.port)
         stack.callback(listener.close)
+        listener.listen(512)
         server = _Server(_application(config, directory, database, clock, log))
         tasks = await stack.enter_async_context(asyncio.TaskGroup())
         serving = tasks.create_task(server.serve(sockets=[listener]))
@@ -165,8 +171,8 @@ def _application(config: Config, directory: Directory, database: Database, clock
     )
 
 
-def _listen(host: str, port: int) -> socket.socket:
-    """A listening socket. Raises `OSError` when the address is taken or not ours."""
+def bind(host: str, port: int) -> socket.socket:
+    """A socket for `running` to listen at. Raises `OSError` when the address is taken or not ours."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # The protocol must be named: only then does asyncio turn Nagle's algorithm off, which costs 40 ms an answer.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
@@ -176,7 +182,6 @@ def _listen(host: str, port: int) -> socket.socket:
     except OSError:
         listener.close()
         raise
-    listener.listen(512)
     return listener
 
 

@@ -45,7 +45,7 @@ class ServerConfig(Section):
     listen: ListenAddress = Listen("127.0.0.1", 8000)
     """Address and port to listen on: 0.0.0.0 for every address, port 0 for any free port."""
     public_url: HttpUrl = Field(default_factory=_local_url)
-    """Where clients reach the gateway, also through a proxy; links in answers begin with it."""
+    """Where clients reach the gateway, also through a proxy; requests under its host are taken."""
     allowed_hosts: tuple[AllowedHost, ...] = ()
     """Host headers to accept beside loopback and that of `public_url`; any other is answered 421."""
     allowed_origins: tuple[Origin, ...] = ()
@@ -150,6 +150,12 @@ class MailboxConfig(Section):
                 return identity.address
         names = (server.username for server in (self.smtp, self.imap) if server is not None)
         return next((name for name in names if name is not None), "")
+
+    @property
+    def sender_identities(self) -> tuple[str, ...]:
+        """Addresses that mail can be sent from, `*@domain` for all of a domain: `identities`, else the own address."""
+        named = tuple(str(identity) for identity in self.identities)
+        return named or tuple(address for address in (self.own_address,) if "@" in address)
 
     @property
     def fingerprint(self) -> bytes:

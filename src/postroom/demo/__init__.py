@@ -25,14 +25,13 @@ def run(port: int, as_json: bool) -> None:
     When the gateway answers, a page for people is printed, or with `as_json` exactly one line of JSON. Everything is
     kept in memory and in a temporary folder that goes with it. SystemExit if the port is taken.
     """
-    port = _claimed(port)
-    with TemporaryDirectory(prefix="postroom-demo-") as folder:
-        from postroom.app import run as run_program  # noqa: PLC0415 - servers and samples are of use without it
+    from postroom.app import run as run_program  # noqa: PLC0415 - servers and samples are of use without it
 
-        run_program(_demonstrate(port, as_json, Path(folder)))
+    with _claimed(port) as listener, TemporaryDirectory(prefix="postroom-demo-") as folder:
+        run_program(_demonstrate(listener, as_json, Path(folder)))
 
 
-async def _demonstrate(port: int, as_json: bool, state: Path) -> None:
+async def _demonstrate(listener: socket.socket, as_json: bool, state: Path) -> None:
     from postroom.app import running, stop_on_signals  # noqa: PLC0415 - servers and samples are of use without it
 
     stop, clock = asyncio.Event(), SystemClock()
@@ -41,19 +40,18 @@ async def _demonstrate(port: int, as_json: bool, state: Path) -> None:
     tokens = {name: mint().text for name in SCOPES}
     known = addresses()
     async with mail_servers(known, password, samples(clock.now()), clock) as servers:
-        config = configuration(port, servers, password=password, tokens=tokens, state=state)
-        async with running(config, clock=clock) as gateway:
+        config = configuration(listener.getsockname()[1], servers, password=password, tokens=tokens, state=state)
+        async with running(config, clock=clock, listener=listener) as gateway:
             print((as_line if as_json else as_page)(gateway.url, tokens, list(known)), flush=True)
             await stop.wait()
 
 
-def _claimed(port: int) -> int:
-    """The port itself, or a free one for 0; SystemExit if another program has it."""
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((HOST, port))
-        except OSError as failure:
-            reason = "is in use" if failure.errno == errno.EADDRINUSE else "cannot be used"
-            sys.exit(f"Port {port} {reason}; --port 0 takes a free one (make demo ARGS='--port 0')")
-        return int(probe.getsockname()[1])
+def _claimed(port: int) -> socket.socket:
+    """A socket at that port, or at a free one for 0, held until the gateway listens; SystemExit if it is taken."""
+    from postroom.app import bind  # noqa: PLC0415 - servers and samples are of use without it
+
+    try:
+        return bind(HOST, port)
+    except OSError as failure:
+        reason = "is in use" if failure.errno == errno.EADDRINUSE else "cannot be used"
+        sys.exit(f"Port {port} {reason}; --port 0 takes a free one (make demo ARGS='--port 0')")

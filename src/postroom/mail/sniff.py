@@ -56,6 +56,9 @@ _MARKUP = re.compile(
     rb"<(!doctype\s{1,20}html|html|head|body|script|iframe|svg|\?xml|!doctype\s{1,20}svg)\b",
     re.IGNORECASE | re.DOTALL,
 )
+_MESSAGE = re.compile(
+    rb"(?:Received|Return-Path|Delivered-To|From|Subject|Message-ID|MIME-Version|DKIM-Signature):[ \t]"
+)
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
 
@@ -88,6 +91,8 @@ def _of_text(octets: bytes) -> str:
         if name.startswith(b"?xml"):
             return "image/svg+xml" if b"<svg" in octets.lower() else "application/xml"
         return "image/svg+xml" if b"svg" in name else "text/html"
+    if _MESSAGE.match(octets):
+        return "message/rfc822"
     if octets.startswith(b"BEGIN:VCALENDAR"):
         return "text/calendar"
     if octets.startswith(b"BEGIN:VCARD"):

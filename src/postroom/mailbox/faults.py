@@ -10,11 +10,11 @@ from postroom.imap.faults import ImapFault
 from postroom.smtp import SmtpFault
 
 _ADVICE = {
-    "refused": "Check host and port, and that the server is up.",
+    "refused": "The operator should check host and port, and that the server is up; later it may work again.",
     "timeout": "Try again; if it stays, the server is overloaded or the network drops packets.",
-    "tls": "Check the tls mode, the port, ca_file and certificate_sha256.",
+    "tls": "The operator must check the tls mode, the port, ca_file and certificate_sha256.",
     "lost": "Try again.",
-    "protocol": "Try again; if it stays, the server is broken or is not the server that the configuration means.",
+    "protocol": "The server is broken, or is not the server that the configuration means; the operator should look at it.",
     "login_refused": "The operator must correct the user name or password, or make an app password; "
     "it is not tried again with the same one.",
     "busy": "Try again a little later.",

@@ -14,7 +14,7 @@ from postroom.smtp import SmtpFault
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """None for a side that works; `absent` sides are not configured."""
+    """None for a side that works or is not configured."""
 
     mailbox: str
     imap: GatewayError | None
