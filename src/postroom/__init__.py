@@ -8,7 +8,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
         model  parse
         header  lines  charset  iso2022  address  addresstokens  date  head
         structure  entity  parameters  filename  transfer  streams  sizes  sniff  parts  content  flowed  render
-        calendar  unseen  markup  quotes  quotewords  authentication  signals
+        calendar  unseen  markup  quotes  quotewords  armour  authentication  signals
         url/target  url/host  url/wrapper  url/find
         page/css  page/sheet  page/media  page/selectors  page/cascade  page/properties  page/lengths  page/colours
         page/geometry  page/state  page/walk  page/rows  page/words  page/safe  page/loads
@@ -24,7 +24,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
     store/          what survives a restart: tokens and sealing keys
         database  worker  migrations  times  tokens  keys
     mailbox/        the door: nobody else reaches IMAP, SMTP or the unfiltered account
-        account  folders  reading  fetching  sections  session  cache  listing  searching  messages  downloads
+        account  folders  labels  reading  fetching  sections  session  cache  listing  searching  messages  downloads
         uids  cursors  following  sincecursor  waiting  feed  statistics  view  entry  directory  faults  wiring
         health  checkup  remedies
     operations/     what the product does: declared once, run in one corridor

@@ -49,6 +49,7 @@ def test_an_event_is_its_fields() -> None:
         (["DTSTART:20260310T140000"], "2026-03-10T14:00:00", None),
         (["DTSTART:20260310T140000Z", "DURATION:PT1H30M"], "2026-03-10T14:00:00Z", "2026-03-10T15:30:00Z"),
         (["DTSTART;VALUE=DATE:20260310", "DURATION:P2D"], "2026-03-10", "2026-03-12"),
+        (["DTSTART:2026-03-10T14:00:00z", "DTEND:20260310T1500Z"], "2026-03-10T14:00:00Z", "2026-03-10T15:00:00Z"),
         (["DTSTART:20261340T990000Z"], None, None),
         (["DTSTART:99991231T235959Z", "DURATION:P99999D"], "9999-12-31T23:59:59Z", None),
     ],
@@ -63,6 +64,21 @@ def test_a_fold_may_part_the_octets_of_a_letter() -> None:
     invitation = read_invitation(octets, "utf-8", None)
     assert invitation is not None
     assert invitation.summary == "Grüße"
+
+
+def test_a_fold_in_letters_of_two_octets_is_one_too() -> None:
+    octets = calendar("SUMMARY:Bud", " get").decode().encode("utf-16")
+    invitation = read_invitation(octets, "utf-16", None)
+    assert invitation is not None
+    assert invitation.summary == "Budget"
+
+
+def test_names_and_words_are_read_in_older_and_newer_spellings() -> None:
+    invitation = read(
+        "SUMMARY;ENCODING=QUOTED-PRINTABLE;CHARSET=UTF-8:R=C3=A9union", "ATTENDEE;CN=A ^'B^':mailto:a@b.test"
+    )
+    assert invitation.summary == "Réunion"
+    assert invitation.attendees == ('A "B" <a@b.test>',)
 
 
 def test_what_is_nested_in_an_event_is_not_the_event_s() -> None:

@@ -23,6 +23,8 @@ WORDS = st.lists(st.from_regex(r"[a-z]{1,9}", fullmatch=True), min_size=1, max_s
         (" \nx", "\nx"),
         ("", ""),
         ("a\n\nb\n", "a\n\nb\n"),
+        ("ends here. \n\nTitle", "ends here. \n\nTitle"),
+        ("> > a \n> > b\n> c", ">> a b\n> c"),
     ],
 )
 def test_flowed_lines_are_joined(text: str, whole: str) -> None:

@@ -28,13 +28,16 @@ from postroom.mail.markup import neutralised
         ("a < b and c > d", "a < b and c > d"),
         ("<b>bold</b> [1] <https://example.org>", "<b>bold</b> [1] <https://example.org>"),
         ("Really! [yes]", "Really! [yes]"),
+        ("Bo <user@example.org>, <mailto:tool@example.org>", "Bo <user@example.org>, <mailto:tool@example.org>"),
+        ("<user@example.org now>", "‹user@example.org now›"),
+        ("<｜system｜> <start_of_turn> [ INST ] << SYS >>", "‹|system|› ‹start_of_turn› ‹ INST › ‹‹ SYS ››"),
     ],
 )
 def test_brackets_go_and_words_stay(text: str, harmless: str) -> None:
     assert neutralised(text) == harmless
 
 
-@given(st.text("<>/[]!|＜＞‹› systemINSTuser\n_", max_size=60))
+@given(st.text("<>/[]!|｜＜＞‹› @.systemINSTuser\n_", max_size=60))
 def test_doing_it_twice_changes_nothing_and_no_letter_is_lost(text: str) -> None:
     once = neutralised(text)
     assert neutralised(once) == once

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from binascii import a2b_qp
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -16,11 +17,15 @@ _MOST_LINES = 20_000
 _MOST_ATTENDEES = 100
 _LONGEST = 2_000
 """Characters of one value."""
-_FOLD = re.compile(rb"\r?\n[ \t]")
+_FOLD, _TEXT_FOLD = re.compile(rb"\r?\n[ \t]"), re.compile(r"\r?\n[ \t]")
+_CARET = re.compile(r"\^(['n^])")
+_CARETS = {"'": '"', "n": " ", "^": "^"}
+"""Letters that a parameter's value may not hold (RFC 6868)."""
 _COMPONENTS = ("VEVENT", "VTODO", "VJOURNAL")
 _NAME = re.compile(r"[A-Za-z0-9-]{1,64}")
 _PARAMETER = re.compile(r';([A-Za-z0-9-]{1,64})=("[^"]*"|[^";:,]*)(?:,(?:"[^"]*"|[^";:,]*)){0,20}')
-_MOMENT = re.compile(r"(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)(Z?))?\Z")
+_MOMENT = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)(?:[Tt ](\d\d):?(\d\d)(?::?(\d\d))?([Zz]?))?\Z")
+"""Also with the marks between that the standard leaves out and some programs write."""
 _SPAN = re.compile(r"\+?P(?:(\d{1,4})W)?(?:(\d{1,5})D)?(?:T(?:(\d{1,5})H)?(?:(\d{1,6})M)?(?:(\d{1,7})S)?)?\Z")
 _ESCAPED = re.compile(r"\\([\\;,Nn])")
 
@@ -37,7 +42,10 @@ def read_invitation(octets: bytes, charset: str | None, method: str | None) -> I
     `method` is the type's parameter, for an object that does not say it itself. Lines are unfolded as octets, since
     a fold may part the octets of one letter (RFC 5545 3.1).
     """
-    text = decode(_FOLD.sub(b"", octets[:_LARGEST]), charset or "utf-8")
+    octets = octets[:_LARGEST]
+    # Letters of two octets have no folds that could be found in octets.
+    text = decode(octets if b"\0" in octets else _FOLD.sub(b"", octets), charset or "utf-8")
+    text = _TEXT_FOLD.sub("", text)
     around, inner = _first_component(text)
     if inner is None:
         return None
@@ -94,7 +102,10 @@ def _value(one: _Property | None) -> str | None:
     """A text value without its escapes (RFC 5545 3.3.11)."""
     if one is None:
         return None
-    return _ESCAPED.sub(lambda match: "\n" if match[1] in "nN" else match[1], one.value).strip() or None
+    text = one.value
+    if one.parameters.get("ENCODING", "").upper() == "QUOTED-PRINTABLE":  # vCalendar 1.0
+        text = decode(a2b_qp(text.encode("utf-8", "replace")), one.parameters.get("CHARSET") or "utf-8")
+    return _ESCAPED.sub(lambda match: "\n" if match[1] in "nN" else match[1], text).strip() or None
 
 
 def _person(one: _Property) -> str:
@@ -102,7 +113,7 @@ def _person(one: _Property) -> str:
     address = one.value.strip()
     if address[:7].lower() == "mailto:":
         address = address[7:]
-    name = one.parameters.get("CN", "").strip()
+    name = _CARET.sub(lambda match: _CARETS[match[1]], one.parameters.get("CN", "")).strip()
     return f"{name} <{address}>" if name and name != address else address
 
 
@@ -127,7 +138,7 @@ def _parsed(one: _Property | None) -> tuple[datetime, bool, bool] | None:
         moment = datetime(year, month, day, hour, minute, min(second, 59))  # noqa: DTZ001 - RFC 5545 3.3.5, form 1
     except ValueError:
         return None
-    return moment, match[4] is None, match[7] == "Z"
+    return moment, match[4] is None, bool(match[7])
 
 
 def _after(start: _Property | None, duration: _Property | None) -> str | None:

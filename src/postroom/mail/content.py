@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from postroom.mail.calendar import read_invitation
 from postroom.mail.charset import decode, is_known, is_plain_superset, is_valid
 from postroom.mail.entity import media_type
 from postroom.mail.flowed import unflow
-from postroom.mail.lines import plain_lines
+from postroom.mail.lines import joined, plain_lines
 from postroom.mail.model import Body, Content, Entity, Invitation, Part
 from postroom.mail.parts import Leaf, described, leaves
 from postroom.mail.render import MAX_HTML, words_of_html
+from postroom.mail.unseen import unseen_in
 
 _META_CHARSET = re.compile(rb"<meta[^>]{1,300}?charset\s*=\s*[\"']?\s*([\w.:-]{1,50})", re.IGNORECASE)
 _META_WITHIN = 2_048
@@ -28,14 +30,14 @@ def assemble(root: Entity, faults: frozenset[str] = frozenset()) -> Content:
     found = tuple(leaves(root))
     parts = described(found)
     own = [(leaf, part) for leaf, part in zip(found, parts, strict=True) if part.is_body]
-    bodies = tuple(_body(leaf, part) for leaf, part in own)
+    bodies = _marked([_body(leaf, part) for leaf, part in own])
     html = [body.text for body in bodies if body.is_html]
     cut = any(len(text) > MAX_HTML for text in html) or any(leaf.entity.cut for leaf, _ in own)
     return Content(
         parts=parts,
         text="" if not parts else _text(bodies),
         html="\n".join(html) if html else None,
-        faults=faults | _faults(root) | ({"truncated"} if cut else set()),
+        faults=faults | _faults(root) | _signs_in_names(found) | ({"truncated"} if cut else set()),
         bodies=bodies,
         invitation=_invitation(found),
     )
@@ -60,13 +62,16 @@ def _invitation(found: tuple[Leaf, ...]) -> Invitation | None:
     return None
 
 
+def _marked(bodies: Sequence[Body]) -> tuple[Body, ...]:
+    """Bodies that say whether they stand in the plain text."""
+    told = [body for body in bodies if body.is_html or body.text.strip()] or bodies
+    chosen = {id(body) for body in told if not body.is_html or _stands_alone(body, told)}
+    return tuple(replace(body, in_text=id(body) in chosen) for body in bodies)
+
+
 def _text(bodies: Sequence[Body]) -> str | None:
-    bodies = [body for body in bodies if body.is_html or body.text.strip()] or bodies
-    chosen = [body for body in bodies if not body.is_html or _stands_alone(body, bodies)]
-    if not chosen:
-        return None
-    texts = [words_of_html(body.text) if body.is_html else body.text for body in chosen]
-    return texts[0] if len(texts) == 1 else "\n".join(text.rstrip("\n") for text in texts)
+    chosen = [body for body in bodies if body.in_text]
+    return joined([words_of_html(body.text) if body.is_html else body.text for body in chosen]) if chosen else None
 
 
 def _stands_alone(html: Body, bodies: Sequence[Body]) -> bool:
@@ -102,10 +107,16 @@ def _faults(root: Entity) -> frozenset[str]:
     return frozenset(faults)
 
 
+def _signs_in_names(found: tuple[Leaf, ...]) -> frozenset[str]:
+    """Of characters nobody sees in the names that files were given, and that those we show are rid of."""
+    given = ((leaf.disposition.parameters.get("filename"), leaf.media_type.parameters.get("name")) for leaf in found)
+    return frozenset[str]().union(*(unseen_in(name) for names in given for name in names if name))
+
+
 def _protection(entity: Entity) -> set[str]:
     """Signed or encrypted, as the type says (RFC 1847, RFC 8551 3.2.2)."""
     type_ = media_type(entity.fields)
-    if type_.value == "multipart/encrypted":
+    if type_.value in ("multipart/encrypted", "application/pgp-encrypted"):
         return {"encrypted"}
     if type_.value == "multipart/signed":
         return {"signed"}

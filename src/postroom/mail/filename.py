@@ -20,6 +20,8 @@ _WORDS = {
 }
 _NAMES = {
     "text/calendar": "invite.ics",
+    "text/x-vcalendar": "invite.vcs",
+    "application/ics": "invite.ics",
     "message/rfc822": "message.eml",
     "message/global": "message.eml",
     "application/ms-tnef": "winmail.dat",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 _REMOVED = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff]+")
 _BREAK = re.compile("[\t-\r\x1c-\x1f\x85\u2028\u2029]")
@@ -25,6 +26,11 @@ def one_line(text: str) -> str:
 
 def _one_space(match: re.Match[str]) -> str:
     return " " if _BREAK.search(match[0]) else match[0]
+
+
+def joined(texts: Sequence[str]) -> str:
+    """Texts one below the other."""
+    return texts[0] if len(texts) == 1 else "\n".join(text.rstrip("\n") for text in texts)
 
 
 def plain_lines(text: str) -> str:

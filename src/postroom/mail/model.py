@@ -122,6 +122,8 @@ class Body:
     is_html: bool
     alternative: str | None = None
     """Section of the innermost multipart/alternative around it; its leaves say the same."""
+    in_text: bool = True
+    """It stands in the plain text of the message; a page only where no plain text says the same."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,7 +88,10 @@ class Leaf:
     @property
     def is_calendar(self) -> bool:
         """An invitation (RFC 5545), wherever it stands and whatever it is called."""
-        return self.media_type.value in ("text/calendar", "text/x-vcalendar", "application/ics")
+        if self.media_type.value in ("text/calendar", "text/x-vcalendar", "application/ics"):
+            return True
+        unnamed = self.media_type.value == "application/octet-stream"
+        return unnamed and (self.given_name or "").lower().endswith(".ics")
 
     @property
     def alternative(self) -> str | None:

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from postroom.mail.model import Address, Field, Head
 
@@ -25,6 +26,14 @@ _ONCE = (
 """Fields of which a message has one at most (RFC 5322 3.6, RFC 2045)."""
 _ADDRESS = re.compile(r"[^\s@<>\"'(),;:\[\]]{1,64}@([^\s@<>\"'(),;:\[\]]{1,253}\.[^\s@<>\"'(),;:\[\].]{2,63})")
 _BULK = (b"bulk", b"list", b"junk")
+_MOST_ADDRESSES = 100
+_PUBLIC = frozenset(
+    ("ac", "co", "com", "edu", "go", "gob", "gouv", "gov", "ltd", "me", "mil", "ne", "net", "nom", "or", "org", "plc")
+)
+"""Second-level labels under which unrelated owners have their domains, as in `co.uk`."""
+_AFTER_KEYWORD = re.compile(rb"[\s;(]")
+_LONGEST_NAME = 200
+_NAME_PARTS = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +58,8 @@ def _sender_signals(head: Head, household: Household) -> Iterator[str]:
     if len(head.from_) > 1 or counts.get("from", 0) > 1:
         yield "multiple_from"
     senders = {_domain(address.address) for address in head.from_}
-    if head.reply_to and senders and any(_domain(address.address) not in senders for address in head.reply_to):
+    answered = {_domain(address.address) for address in head.reply_to[:_MOST_ADDRESSES]} - senders if senders else ()
+    if any(not any(_are_related(one, sender) for sender in islice(senders, _MOST_ADDRESSES)) for one in answered):
         yield "reply_to_differs"
     for sender in head.from_[:20]:
         yield from _of_one(sender, household)
@@ -70,15 +80,15 @@ def _of_one(sender: Address, household: Household) -> Iterator[str]:
 
 def _is_internal_name(name: str, household: Household, named: list[re.Match[str]]) -> bool:
     """One of the mailbox's own names, or an address of its organisation."""
-    names = {_plain(address.name) for address in household.own if address.name}
-    return _plain(name) in names or any(_is_within(match[1], household.internal_domains) for match in named)
+    names = {_seen_name(address.name) for address in household.own if address.name}
+    return _seen_name(name) in names or any(_is_within(match[1], household.internal_domains) for match in named)
 
 
 def _kinds(fields: tuple[Field, ...]) -> Iterator[str]:
     for field in fields:
         name, value = field.name.lower(), field.value.strip().lower()
         if name == "auto-submitted":
-            automatic = value.partition(b";")[0].strip() not in (b"", b"no")
+            automatic = _AFTER_KEYWORD.split(value, maxsplit=1)[0] not in (b"", b"no")
         else:
             automatic = name in ("x-autoreply", "x-autorespond") or (name == "precedence" and value == b"auto_reply")
         if automatic:
@@ -91,6 +101,18 @@ def _domain(address: str) -> str:
     return address.rpartition("@")[2].lower().rstrip(".")
 
 
+def _are_related(first: str, second: str) -> bool:
+    """One domain is above the other, or both are below a third that has an owner."""
+    one, other = (domain.split(".")[::-1] for domain in (first, second))
+    shared = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    return shared > 2 or (shared == 2 and one[1] not in _PUBLIC)
+
+
+def _seen_name(name: str) -> tuple[str, ...]:
+    """The parts of a name as the eye takes them in, in whatever order they stand."""
+    return tuple(sorted(_NAME_PARTS.findall(skeleton(name[:_LONGEST_NAME]))))
+
+
 def _plain(name: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", name).lower().split())
 
@@ -100,9 +122,11 @@ def _is_within(domain: str, domains: Collection[str]) -> bool:
 
 
 def _looks_like(domain: str, ours: str) -> bool:
-    """Another domain that is the same to the eye; hyphens are easily overlooked."""
+    """Another domain that is the same to the eye, or begins like ours; hyphens are easily overlooked."""
     if not ours or domain == ours:
         return False
+    if domain.startswith(f"{ours}."):
+        return True
     theirs, own = skeleton(_unicode(domain)), skeleton(_unicode(ours))
     return theirs.replace("-", "") == own.replace("-", "")
 

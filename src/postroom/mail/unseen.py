@@ -53,13 +53,23 @@ _SIGNS = {
     "control_characters": re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f]"),
 }
 _JOINER = re.compile(f"[{_JOINERS}]")
+_PADDING = re.compile(r"^[> \t\xa0]*+(?:\ufeff|\u200b[ \t\xa0]*+$)", re.MULTILINE)
+"""What editors of some mailers leave at the beginning of a block, or in one that is empty."""
+_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
+_OVERRIDES = re.compile("[\u202d\u202e]")
 
 
 def unseen_in(text: str) -> frozenset[str]:
-    """The signals that a text gives: `invisible_characters`, `bidi_controls`, `control_characters`."""
+    """The signals that a text gives: `invisible_characters`, `bidi_controls`, `control_characters`.
+
+    No sign are the marks that words written from right to left need among others, as long as none is turned round.
+    """
     if text.isascii() and text.isprintable():
         return frozenset()
+    text = _PADDING.sub("", text)
     signs = {sign for sign, pattern in _SIGNS.items() if pattern.search(text)}
+    if "bidi_controls" in signs and _RIGHT_TO_LEFT.search(text) and not _OVERRIDES.search(text):
+        signs.remove("bidi_controls")
     if "invisible_characters" not in signs and _JOINER.search(text):
         lost = _UNSEEN.sub(_kept, text)
         signs |= {"invisible_characters"} if len(_JOINER.findall(lost)) < len(_JOINER.findall(text)) else set()

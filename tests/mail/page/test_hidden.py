@@ -1,4 +1,4 @@
-"""What a human cannot see is not in the text, however it is written (POLICY 3.7.3)."""
+"""What a human cannot see is not in the text, however it is written."""
 
 import html
 
@@ -361,3 +361,22 @@ def test_what_is_never_text_is_not_text(page: str) -> None:
 )
 def test_hidden_blanks_are_no_hidden_text(page: str) -> None:
     assert "hidden_text" not in read_page(f"<p>seen</p>{page}").signals
+
+
+def test_a_copy_for_other_screens_hides_nothing_that_is_not_seen() -> None:
+    copy = "<p>Spring sale, 20 % off</p><p style='display:none'>{}</p>"
+    assert read_page(copy.format("SPRING sale")).signals == set()
+    assert read_page(copy.format("Spring sale: pay at once")).signals == {"hidden_text"}
+    assert read_page(copy.format("sale " * 5000)).signals == {"hidden_text"}
+
+
+def test_a_popover_is_not_seen() -> None:
+    assert read_page("<p>seen</p><p popover>not</p>").text == "seen"
+
+
+def test_what_stands_in_for_ruby_is_brackets_or_hidden() -> None:
+    page = "<ruby>漢<rp>({}</rp><rt>kan</rt><rp>)</rp></ruby>"
+    assert read_page(page.format("")).text == "漢(kan)"
+    hiding = read_page(page.format("secret"))
+    assert hiding.text == "漢kan)"
+    assert hiding.signals == {"hidden_text"}

@@ -1,4 +1,4 @@
-"""What a human sees stays, even if it looks a little like something that hides (POLICY 3.7.3)."""
+"""What a human sees stays, even if it looks a little like something that hides."""
 
 import pytest
 

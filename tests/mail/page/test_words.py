@@ -30,9 +30,20 @@ from postroom.mail.page import read_page
         ("<table><tr><td>a<table><tr><td>b<td>c</table><td>d</table>", "a\nb | c\nd"),
         ("<table><tr><td><p>Tea</p><td>3<br>pots</table>", "Tea | 3 pots"),
         ("<table><tr><td>a<td>&nbsp;<td>b</table>", "a | b"),
+        (
+            "<table><tr><th>Item<th>Left<th>Price<tr><td>Bolt<td>2<td><tr><td><td>3<td>4<tr><td>Nut<td>&nbsp;<td>5"
+            "<tr><td colspan=2>Sum<td>9</table>",
+            "Item | Left | Price\nBolt | 2 |\n| 3 | 4\nNut | | 5\nSum | 9",
+        ),
+        ("<table><tr><td><td>a<td><td>b<td></td><tr><td><td>c<td><td>d<td></table>", "a | b\nc | d"),
+        (
+            "<table><tr><td>a<td>b<td>c<td>d<tr style='font-size:0'><td>hidden<td>too<td><td></table>",
+            "a | b | c | d",
+        ),
         (f"<table><tr><td>{'long ' * 50}<td>b</table>", ("long " * 50).strip() + "\nb"),
         ("<span style='display:block'>a</span><span style='display:block'>b</span>", "a\nb"),
         ("<div style='display:inline'>a</div> <div style='display:inline'>b</div>", "a b"),
+        ("a<blockquote style='margin: 0 0 0 40px; border: none; padding: 0px'>b</blockquote>", "a\n\nb"),
         ("<p>4<span>8</span><b>2</b></p>", "482"),
         ("<p>a<img src=x alt=y>b</p>", "ab"),
         ("<p>&lt;b&gt; &amp; &euro;</p>", "<b> & €"),

@@ -145,6 +145,7 @@ def test_hosts_in_labels(label: str, host: str | None) -> None:
         *[("example.org", False), ("www.example.org", False), ("EXAMPLE.ORG", False), ("shop.example.org", False)],
         *[("https://example.org/else", False), ("click", False), ("example.com", True), ("notexample.org", True)],
         *[("example.org.evil.example", True), ("x@example.com", True)],
+        *[("Mr.Smith", False), ("Node.js", False), ("v1.2", False), ("Example.Com", True), ("EXAMPLE.COM", True)],
     ],
 )
 def test_mismatch(label: str, mismatch: bool) -> None:

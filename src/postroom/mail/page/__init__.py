@@ -41,7 +41,7 @@ def _as_it_is(text: str) -> str:
 
 
 def read_page(html: str, neutralise: Neutralise = _as_it_is) -> Page:
-    """A page as a human sees it: what is hidden by whatever means is not in it (POLICY 3.7.2, 3.7.3, 3.7.5).
+    """A page as a human sees it: what is hidden by whatever means is not in it.
 
     `neutralise` is applied to each text of the safe HTML. Takes linear time; of a page whose styles ask for more work
     than a page may, nothing is shown, as nobody can say what of it is seen: `too_complex`.
@@ -57,9 +57,11 @@ def read_page(html: str, neutralise: Neutralise = _as_it_is) -> Page:
             walk.go(root)
     except Overload:
         return Page("", (), "", frozenset(cut | {"too_complex"}))
-    signals = walk.signals | cut
+    signals, text = walk.signals | cut, words.written()
+    if walk.hides_words(text):
+        signals.add("hidden_text")
     if loads_remotely(page, styles.sheets):
         signals.add("remote_content")
     if safe.is_cut:
         signals.add("truncated")
-    return Page(words.written(), tuple(walk.links), safe.written(), frozenset(signals))
+    return Page(text, tuple(walk.links), safe.written(), frozenset(signals))

@@ -51,7 +51,7 @@ class Styles:
         self._styles: dict[object, Style] = {}
         self._same: dict[tuple[tuple[str, str], ...], Style] = {}
         self._states: dict[tuple[int, int], State] = {}
-        self._hidden = frozenset(page.select("[hidden]"))
+        self._hidden = frozenset(page.select("[hidden], [popover]"))
         self.sheets: list[str] = []
         self._read_sheets(page)
 

@@ -9,7 +9,7 @@ from postroom.mail.page.lengths import HEIGHT, WIDTH, pixels
 from postroom.mail.page.properties import calls
 
 AWAY = 500.0
-"""Pixels a thing must be moved to count as out of sight (POLICY 3.7.3)."""
+"""Pixels a thing must be moved to count as out of sight."""
 TINY = 1.0
 """Pixels in which nothing can be read."""
 FAINT = 0.1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 WIDTH, HEIGHT = 1024.0, 768.0
-"""The reference viewport, in CSS pixels (POLICY 3.7.3)."""
+"""The reference viewport, in CSS pixels."""
 SIZE = 16.0
 """The reference font size, in CSS pixels."""
 

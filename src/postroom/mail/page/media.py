@@ -1,4 +1,4 @@
-"""For media queries, asked of the reference environment: a screen of 1024 by 768 pixels, light (POLICY 3.7.3)."""
+"""For media queries, asked of the reference environment: a screen of 1024 by 768 pixels, light."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""For HTML that is safe to show: built anew from what is seen, and passed by nh3 as its last gate (POLICY 3.7.5)."""
+"""For HTML that is safe to show: built anew from what is seen, and passed by nh3 as its last gate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""For whether text is seen under the computed style of the element it stands in (POLICY 3.7.3)."""
+"""For whether text is seen under the computed style of the element it stands in."""
 
 from __future__ import annotations
 

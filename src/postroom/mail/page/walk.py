@@ -23,7 +23,7 @@ _NEVER = names(
     "optgroup datalist textarea input audio video canvas dialog map xmp plaintext frameset frame link base progress "
     "meter"
 )
-"""Elements whose content is never text (POLICY 3.7.3)."""
+"""Elements whose content is never text."""
 _HEADINGS = {f"h{level}": "#" * level + " " for level in range(1, 7)}
 _PARAGRAPHS = names("p h1 h2 h3 h4 h5 h6 dl pre figure listing blockquote")
 _LINES = names(
@@ -40,6 +40,13 @@ _SEEN = re.compile(
     "\ufe00-\ufe0f\ufeff\uffa0]"
 )
 """Anything but blanks and fillers, which say nothing where they are hidden."""
+_INDENT = re.compile(r"margin:0(?:px)?0(?:px)?0(?:px)?40px;border:none", re.IGNORECASE)
+"""How editors of the web indent what is no quotation (HTML, execCommand `indent`)."""
+_WORD = re.compile(r"\w+")
+_MOST_HIDDEN = 20_000
+"""Characters of hidden text that are compared with what is seen."""
+_RUBY_BRACKETS = frozenset("()（）[]【】")
+"""Shown for readers of text, though a page that can set ruby hides them (HTML 15.3.4)."""
 MAX_LABEL = 500
 """Characters of a link's label that are kept beside its target."""
 
@@ -54,7 +61,10 @@ class _End:
     safe: str
     gap: int
     target: Target | None = None
+    quote: bool = False
     row: bool = False
+    blank: bool = False
+    """An empty cell that leaves a place in its row."""
 
 
 class Walk:
@@ -67,8 +77,10 @@ class Walk:
         self._words = words
         self._safe = safe
         self._labels: list[list[str]] = []
-        self._rows = tabular_rows(page)
+        self._rows, self._blanks = tabular_rows(page)
         self._depth = 0
+        self._hidden_texts: list[str] = []
+        self._hidden_left = _MOST_HIDDEN
 
     def go(self, root: Element) -> None:
         """Every element once, and without recursion: what is left to do stands on a stack."""
@@ -108,8 +120,17 @@ class Walk:
             self._labels[-1].append(text)
 
     def _hidden(self, text: str) -> None:
-        if "hidden_text" not in self.signals and _SEEN.search(text):
-            self.signals.add("hidden_text")
+        if self._hidden_left < 0 or not _SEEN.search(text):
+            return
+        self._hidden_left -= len(text)
+        self._hidden_texts.append(text)
+
+    def hides_words(self, visible: str) -> bool:
+        """Whether anything is hidden that the page does not say elsewhere, as copies for small screens do."""
+        if self._hidden_left < 0:
+            return True
+        hidden = set(_WORD.findall(" ".join(self._hidden_texts).lower()))
+        return bool(self._hidden_texts) and not (hidden and hidden <= set(_WORD.findall(visible.lower())))
 
     def _is_passed_over(self, element: Element, state: State, own: Style | None) -> bool:
         """What has no inside: the hidden, the never shown, and the void."""
@@ -117,6 +138,9 @@ class Walk:
         if state.hidden:
             self._hidden("" if tag in _NEVER else element.text)
             self._images([element, *element.select("img")], None, hidden=True)
+            return True
+        if tag == "rp" and element.text.strip() not in _RUBY_BRACKETS:
+            self._hidden(element.text)
             return True
         if tag == "img":
             self._images([element], own, hidden=not state.shown)
@@ -149,6 +173,9 @@ class Walk:
             self._labels.append([])
         elif tag in ("td", "th"):
             attributes = spans(element.attr("colspan"), element.attr("rowspan"))
+            end.blank = element in self._blanks
+        elif tag == "blockquote":
+            end.quote = not _INDENT.match("".join((element.attr("style") or "").split()))
         elif tag == "tr":
             end.row = element in self._rows
         end.safe = self._safe.begin(tag, attributes)
@@ -165,7 +192,7 @@ class Walk:
             words.mark(_HEADINGS[tag])
         elif tag in _LISTS:
             words.list_begins(_first(element) if tag == "ol" else None)
-        elif tag == "blockquote":
+        elif end.quote:
             words.quote(1)
         elif end.row:
             words.row(1)
@@ -178,12 +205,12 @@ class Walk:
             self._link(end.target, self._labels.pop())
         elif tag in _LISTS:
             words.list_ends()
-        elif tag == "blockquote":
+        elif end.quote:
             words.quote(-1)
         elif tag == "li" or tag in _HEADINGS:
             words.unmark()
         elif tag in ("td", "th"):
-            words.cell()
+            words.cell(blank=end.blank)
         elif end.row:
             words.row(-1)
         if end.gap:

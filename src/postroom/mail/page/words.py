@@ -7,7 +7,7 @@ import re
 LINK_OPEN, LINK_CLOSE = "\x0e", "\x0f"
 """Around the number of a link, after its label; no other text holds these."""
 
-_CELL, _KEPT_SPACE, _KEPT_TAB = "\x01", "\x02", "\x03"
+_CELL, _KEPT_SPACE, _KEPT_TAB, _BLANK = "\x01", "\x02", "\x03", "\x04"
 _KEPT = {" ": _KEPT_SPACE, "\t": _KEPT_TAB}
 _RUN = re.compile(r" {2,}")
 _CELLS = re.compile(r" *\x01 *")
@@ -125,8 +125,10 @@ class Words:
         if by < 0:
             self.block(LINE)
 
-    def cell(self) -> None:
-        """The end of a cell of such a row."""
+    def cell(self, *, blank: bool = False) -> None:
+        """The end of a cell of such a row; a `blank` one keeps its place."""
+        if blank:
+            self.text(_BLANK)
         if self._line and not self._gap:
             self._line.append(_CELL)
 
@@ -145,8 +147,15 @@ class Words:
     def _flush(self) -> None:
         line = "".join(self._line)
         if _CELL in line:
-            line = " | ".join(cell for cell in _CELLS.split(line) if cell.strip(_EDGES))
+            line = _row_of([cell for cell in _CELLS.split(line) if cell.strip(_EDGES)])
         line = _RUN.sub(" ", line).strip(_EDGES)
         if line:
             self._lines.append(self._prefix + line)
         self._line = []
+
+
+def _row_of(cells: list[str]) -> str:
+    """Cells on one line, unless all of them are empty."""
+    if all(cell.strip(_EDGES) == _BLANK for cell in cells):
+        return ""
+    return " | ".join(cells).replace(_BLANK, "")

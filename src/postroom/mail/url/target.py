@@ -32,6 +32,8 @@ _MAIL = re.compile(r"[^\s@,;<>\"()]{1,64}@([^\s@,;<>\"()/\\?#]+)")
 _ODD = re.compile(r"""[\s"<>\\^`{|}]""")
 
 _MAX_LABEL = 1000
+_LONGEST_TITLE = 4
+"""Letters of an ending in title case, past which it is a word: `Example.Com` is a host, `Mr.Smith` is not."""
 _DOTS = frozenset(".。．｡/:")
 _LABEL_EDGE = re.compile(r"^[^\w\[]+|[^\w/\]]+$")
 _LABEL_URL = re.compile(r"(?:https?|ftp):[/\\]{2}[^\s<>\"]+|(?<![\w.@-])www\d?\.[^\s<>\"]+", re.IGNORECASE)
@@ -151,8 +153,9 @@ def host_in_label(label: str) -> str | None:
     if not _LABEL_HOST.fullmatch(label):
         return None
     host = re.split(r"[:/?#]", label, maxsplit=1)[0]
-    is_file = "/" not in label and host.rpartition(".")[2].lower() in _FILES
-    return None if is_file else read_host(host)
+    ending = host.rpartition(".")[2]
+    is_other = ending.lower() in _FILES or (ending.istitle() and len(ending) > _LONGEST_TITLE)
+    return None if is_other and "/" not in label else read_host(host)
 
 
 def is_mismatch(label: str, target: Target) -> bool:
