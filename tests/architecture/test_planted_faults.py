@@ -125,8 +125,8 @@ FAULTS = {
     "an operation reaches for the account behind a mailbox": (
         types,
         "operations/overview.py",
-        "                name=settings.name,",
-        "                name=settings.account.name,",
+        "        name=settings.name,",
+        "        name=settings.account.name,",
         'has no attribute "account"',
     ),
     "an operation imports the entry that holds it": (

@@ -56,7 +56,7 @@ def run(config: Path) -> Run:
 def test_the_version_and_the_commands_are_told(run: Run) -> None:
     assert run("--version").output.startswith("postroom ")
     help_ = run("--help").output
-    assert [word in help_ for word in ("serve", "demo", "token")] == [True] * 3
+    assert [word in help_ for word in ("serve", "check", "demo", "token")] == [True] * 4
 
 
 def test_a_token_is_created_and_written_to_stdout_alone(run: Run, tmp_path: Path) -> None:

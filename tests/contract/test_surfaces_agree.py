@@ -242,8 +242,8 @@ def test_a_message_that_is_not_there_is_told_in_its_place(gateway: Gateway) -> N
         "uid": "4000000000",
         "error": {
             "code": "not_found",
-            "message": "There is no message 4000000000 in this folder; it may have been moved or deleted. "
-            "List the folder again.",
+            "message": "There is no message 4000000000 in this folder; it may have been moved or deleted, or be of "
+            "another folder. Name its folder, or list this one again.",
             "details": {"argument": "uid"},
         },
     }

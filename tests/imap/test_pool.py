@@ -205,11 +205,12 @@ def test_rests_grow_from_one_second_to_a_quarter_of_an_hour_and_are_spread() -> 
     assert rest_after(5000, 0.5) == LONGEST_REST
 
 
-async def test_a_server_that_refuses_noop_is_alive() -> None:
+async def test_a_server_that_refuses_noop_is_alive_and_opens_the_folder_anew() -> None:
     async def refuses_noop(peer: Peer) -> None:
         await peer.lets_in()
         await peer.opens()
         await peer.answers(status=b"BAD unknown command")
+        await peer.opens()
         await peer.answers()
 
     async with listening(refuses_noop) as peer:

@@ -43,7 +43,8 @@ async def searching(
                 literal = await peer.reader.readexactly(int(size[1]))
                 command = command[: size.start()] + b"<" + literal + b">" + await peer.hears()
                 peer.heard[-2:] = [command]
-            await peer.says(*lines, command.partition(b" ")[0] + b" " + status)
+            tag = command.partition(b" ")[0]
+            await peer.says(*(line.replace(b"(TAG)", b'(TAG "%s")' % tag) for line in lines), tag + b" " + status)
 
     async with listening(conversation) as peer:
         identity = Identity("ana", Secret("pass"), "password")
@@ -108,6 +109,8 @@ async def test_a_charset_is_named_only_for_what_needs_one(capabilities: bytes, s
         (b"* OK nothing told", []),
         (b"* SEARCH 3 7 (MODSEQ 51234)", [3, 7]),
         (b"* SEARCH 1 2 5 900 99999999999 x", [5]),
+        (b"* SEARCH 3,5:6 7", [3, 5, 6, 7]),
+        (b"* ESEARCH (TAG) UID ALL 3:5,7", [3, 4, 5, 7]),
     ],
 )
 async def test_an_answer_of_the_old_kind(line: bytes, uids: list[int]) -> None:
@@ -118,10 +121,13 @@ async def test_an_answer_of_the_old_kind(line: bytes, uids: list[int]) -> None:
 @pytest.mark.parametrize(
     ("line", "uids"),
     [
-        (b'* ESEARCH (TAG "P4") UID ALL 3:5,7', [3, 4, 5, 7]),
-        (b'* ESEARCH (TAG "P4") UID', []),
-        (b'* ESEARCH (TAG "P4") UID MIN 3 ALL 5 MODSEQ 7', [5]),
-        (b'* ESEARCH (TAG "P4") UID ALL 7:5,5:6', [5, 6, 7]),
+        (b"* ESEARCH (TAG) UID ALL 3:5,7", [3, 4, 5, 7]),
+        (b"* ESEARCH (TAG) UID", []),
+        (b"* ESEARCH (TAG) UID COUNT 0", []),
+        (b'* esearch (TAG) uid count 2 all "3,5"', [3, 5]),
+        (b"* ESEARCH UID ALL 3,5", [3, 5]),
+        (b"* ESEARCH (TAG) UID MIN 3 ALL 5 MODSEQ 7", [5]),
+        (b"* ESEARCH (TAG) UID ALL 7:5,5:6", [5, 6, 7]),
         (b"* SEARCH 3 5", [3, 5]),
     ],
 )
@@ -133,14 +139,14 @@ async def test_an_answer_of_the_new_kind(line: bytes, uids: list[int]) -> None:
 
 
 async def test_the_newest_alone_are_asked_for_where_that_can_be_said() -> None:
-    told = ([b'* ESEARCH (TAG "P4") UID PARTIAL (-1:-2 7,9)'], b"OK done")
+    told = ([b"* ESEARCH (TAG) UID PARTIAL (-1:-2 7,9)"], b"OK done")
     async with searching(told, capabilities=b"IMAP4rev1 ESEARCH PARTIAL") as (connection, peer):
         assert await uid_search(connection, ANA, 1, 9, newest=2) == Hits(((7, 7), (9, 9)), cut=True)
         assert sent(peer).startswith(b"UID SEARCH RETURN (PARTIAL -1:-2) UID")
 
 
 async def test_no_hit_in_a_partial_answer_is_nil() -> None:
-    told = ([b'* ESEARCH (TAG "P4") UID PARTIAL (-1:-2 NIL)'], b"OK done")
+    told = ([b"* ESEARCH (TAG) UID PARTIAL (-1:-2 NIL)"], b"OK done")
     async with searching(told, capabilities=b"IMAP4rev1 PARTIAL") as (connection, _):
         assert await uid_search(connection, ANA, 1, 9, newest=2) == Hits(())
 
@@ -149,16 +155,39 @@ async def test_no_hit_in_a_partial_answer_is_nil() -> None:
     "first",
     [
         ([], b"BAD RETURN?"),
-        ([b'* ESEARCH (TAG "P4") UID ALL (3'], b"OK done"),
-        ([b'* ESEARCH (TAG "P4") UID ALL 1:9'], b"OK done"),
-        ([b'* ESEARCH (TAG "P4") UID ALL ' + b"3," * 600_000 + b"5"], b"OK done"),
+        ([b"* ESEARCH (TAG) UID ALL (3"], b"OK done"),
+        ([b"* ESEARCH (TAG) UID ALL 1:9"], b"OK done"),
+        ([b"* ESEARCH (TAG) UID ALL 3:*"], b"OK done"),
+        ([b"* ESEARCH (TAG) UID ALL 0"], b"OK done"),
+        ([b"* ESEARCH (TAG) UID ALL 3 ,5"], b"OK done"),
+        ([b"* ESEARCH (TAG) UID ALL (3 5)"], b"OK done"),
+        ([b"* ESEARCH (TAG) UID COUNT 2 MIN 3 MAX 5"], b"OK done"),
+        ([b"* ESEARCH (TAG) ALL 1:2"], b"OK done"),
+        ([b'* ESEARCH (TAG "A9") UID ALL 4'], b"OK done"),
+        ([], b"OK done"),
+        ([], b"NO not in this form"),
+        ([b"* ESEARCH (TAG) UID ALL " + b"3," * 600_000 + b"5"], b"OK done"),
     ],
-    ids=["refused", "garbled", "more than there are messages", "too long"],
+    ids=[
+        *("refused", "garbled", "more than there are messages", "to the last", "zero", "blank", "list", "no numbers"),
+        *("message numbers", "of another command", "nothing at all", "refused by NO", "too long"),
+    ],
 )
 async def test_a_new_answer_that_is_no_use_is_asked_for_in_the_old_way(first: Answer) -> None:
     async with searching(first, FOUND, capabilities=b"IMAP4rev1 ESEARCH", exists=4) as (connection, peer):
         assert list(await uid_search(connection, ANA, 1, 9)) == [3, 5]
         assert sent(peer) == b'UID SEARCH UID 1:9 FROM "ana"'
+
+
+async def test_hits_that_are_told_without_their_numbers_are_not_passed_over() -> None:
+    async with searching(([b"* ESEARCH (TAG) UID COUNT 3"], b"OK done")) as (connection, _):
+        with pytest.raises(RefusedFault):
+            await uid_search(connection, ANA, 1, 9)
+
+
+async def test_a_sort_without_an_answer_is_none() -> None:
+    async with searching(([], b"OK done"), capabilities=b"IMAP4rev1 SORT") as (connection, _):
+        assert await uid_sort(connection, ANA, "DATE") is None
 
 
 async def test_a_refusal_is_raised() -> None:
@@ -185,7 +214,7 @@ async def test_three_hundred_thousand_hits_take_a_second() -> None:
 
 
 async def test_a_range_of_four_thousand_million_costs_nothing() -> None:
-    told = ([b'* ESEARCH (TAG "P4") UID ALL 1:4294967295'], b"OK done")
+    told = ([b"* ESEARCH (TAG) UID ALL 1:4294967295"], b"OK done")
     async with searching(told, FOUND, capabilities=b"IMAP4rev1 ESEARCH") as (connection, _):
         assert list(await uid_search(connection, ANA, 1, 4294967295)) == [3, 5]
 

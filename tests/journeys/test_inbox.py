@@ -140,7 +140,7 @@ def test_rows_that_a_model_has_no_room_for_come_with_the_next_call(
         cursor = gateway.call("inbox", {"checkpoint": True})["cursor"]
         for box in ("one", "two"):
             dovecot.deliver(f"{tmp_path.name}-{box}", [plain(f"{box} {number}") for number in range(5)])
-        monkeypatch.setattr("postroom.operations.operation.MODEL_BUDGET", 700)
+        monkeypatch.setattr("postroom.operations.operation.MODEL_BUDGET", 1_100)
         met: list[str] = []
         for _ in range(9):
             page = gateway.call("inbox", {"since_cursor": cursor})

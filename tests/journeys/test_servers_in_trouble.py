@@ -88,3 +88,11 @@ def test_no_secret_and_no_mail_is_in_the_log(gateway: Gateway) -> None:
     log = gateway.log.getvalue()
     for word in ("correct-horse", "Message 2000", "ana@example.org", *gateway.tokens.values()):
         assert word not in log
+
+
+@pytest.mark.parametrize(("path", "tool"), [("/inbox", "inbox"), ("/health/mailboxes", "health_check")])
+def test_a_failure_that_an_answer_names_is_in_the_log_too(gateway: Gateway, path: str, tool: str) -> None:
+    before = len(gateway.log.getvalue())
+    assert gateway.get(path).status_code == 200
+    logged = [line for line in gateway.log.getvalue()[before:].splitlines() if "mail.failed" in line]
+    assert any(tool in line and "down" in line for line in logged)

@@ -37,9 +37,11 @@ class Folder:
     def exists(self) -> int:
         return len(self.held)
 
-    async def reopen(self) -> None:
-        self.commands.append("EXAMINE")
-        self.uid_validity = self.now_validity or self.uid_validity
+    async def has_numbering(self, uid_validity: int) -> bool:
+        if uid_validity != self.uid_validity:
+            self.commands.append("EXAMINE")
+            self.uid_validity = self.now_validity or self.uid_validity
+        return uid_validity == self.uid_validity
 
     async def top(self) -> int:
         return max(self.held, default=0) if self.believed_top is None else self.believed_top

@@ -82,15 +82,14 @@ def test_twenty_long_messages_stay_within_the_budget_and_none_disappears(gateway
         f"Subject: Long {number}\r\nFrom: d@example.org\r\n\r\n".encode() + b"Some words of text.\r\n" * 5_000
         for number in range(20)
     ]
-    dovecot.create("work", "Long")
-    dovecot.deliver("work", letters, "Long")
-    rows = gateway.get("/mailboxes/work/messages", folder="Long").json()["messages"]
+    dovecot.deliver("work", letters, "deep/er/still")
+    rows = gateway.get("/mailboxes/work/messages", folder="deep/er/still").json()["messages"]
     uids = [row["uid"] for row in rows]
-    answer = gateway.call("get_message", {"mailbox": "work", "folder": "Long", "uids": uids})
+    answer = gateway.call("get_message", {"mailbox": "work", "folder": "deep/er/still", "uids": uids})
     assert [message["uid"] for message in answer["messages"]] == uids
     assert all(message["truncated"] and len(message["reader"]) >= 200 for message in answer["messages"])
     assert size(answer) <= MODEL_BUDGET
-    one = gateway.call("get_message", {"mailbox": "work", "folder": "Long", "uid": uids[0]})
+    one = gateway.call("get_message", {"mailbox": "work", "folder": "deep/er/still", "uid": uids[0]})
     assert (len(one["reader"]), size(one) <= MODEL_BUDGET) == (20_000, True)
-    asked = gateway.call("get_message", {"mailbox": "work", "folder": "Long", "uid": uids[0], "max_chars": 90_000})
+    asked = gateway.call("get_message", {"mailbox": "work", "folder": "deep/er/still", "uid": uids[0], "max_chars": 90_000})
     assert len(asked["reader"]) == 90_000

@@ -135,13 +135,6 @@ def _prefixes(namespace: Token) -> list[bytes]:
     return [space[0] for space in spaces if isinstance(space, list) and space and isinstance(space[0], bytes)]
 
 
-async def uid_search(connection: Connection, low: int, high: int) -> list[int]:
-    """UIDs that exist between `low` and `high`, ascending. A bare `*` would name a message below `low`."""
-    reply = await connection.run("UID SEARCH", Atom(f"UID {low}:{high}"))
-    found = (as_int(value) for response in reply.of("SEARCH") for value in response.values)
-    return sorted({uid for uid in found if uid is not None and low <= uid <= high})
-
-
 async def uid_fetch(
     connection: Connection, uids: Collection[int] | Literal["*"], items: str, sink: Sink | None = None
 ) -> FetchAnswer:
@@ -154,9 +147,10 @@ async def uid_fetch(
     reply, refused = await connection.run_leniently("UID FETCH", Atom(wanted), Atom(f"({items})"), sink=sink)
     asked = () if isinstance(uids, str) else uids
     answer = read_fetch(reply, next(iter(asked)) if len(asked) == 1 else None)
-    flagged = {uid for uid, told in answer.messages.items() if told.flags is not None}
-    if any(uid not in asked or "FLAGS" not in items for uid in flagged):
-        connection.news += 1
+    if any(
+        uid not in asked or (told.flags is not None and "FLAGS" not in items) for uid, told in answer.messages.items()
+    ):
+        connection.news += wanted != "*"
     return replace(answer, partial=True, refused=refused) if refused else answer
 
 
@@ -218,8 +212,9 @@ def _merge(into: Items, pairs: Mapping[str, Token]) -> None:
         elif name == "RFC822.SIZE":
             size = as_int(value)
             into.size = size if size is not None and size <= _LARGEST_SIZE else None
-        elif name == "X-GM-LABELS" and isinstance(value, list | None):
-            into.labels = tuple(decode_name(label) for label in value or () if isinstance(label, bytes))
+        elif name == "X-GM-LABELS":
+            labels = value if isinstance(value, list) else [value]
+            into.labels = tuple(decode_name(label) for label in labels if isinstance(label, bytes))
         elif name == "BODYSTRUCTURE":
             into.structure = value
         elif name.startswith("BODY[HEADER") and isinstance(value, bytes):

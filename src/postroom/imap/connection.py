@@ -255,7 +255,8 @@ class Connection:
             self._learn(status.code_values)
         elif status.code == "UIDVALIDITY" and status.tag is None and self.selected is not None:
             # The folder was made anew under an open session: what UIDs named before, they name no more.
-            self.selected = replace(self.selected, uid_validity=code_number(status.code_values) or 0, uid_next=None)
+            validity = code_number(status.code_values) or 0
+            self.selected = replace(self.selected, uid_validity=validity, uid_next=None, renumbered=True)
             self.news += 1
 
     def _note_untagged(self, response: Untagged) -> None:

@@ -156,9 +156,8 @@ class Pool:
                 if connection.closed:
                     self._keep(connection)
                     continue
-                if folder is None or self._is_open(connection, folder):
-                    await _wake(connection)
-                else:
+                awake = await _wake(connection) if folder is None or self._is_open(connection, folder) else False
+                if not awake:
                     await self._select(connection, folder)
             except (LostFault, DeadlineFault, WireFault):
                 connection.close()
@@ -234,12 +233,13 @@ class Pool:
         return Identity(self._server.username, secret, self._server.auth)
 
 
-async def _wake(connection: Connection) -> None:
-    """See that the server is still there; one that refuses even this is."""
+async def _wake(connection: Connection) -> bool:
+    """See that the server is still there, and hear its news; one that refuses even this tells none."""
     try:
         await connection.run("NOOP")
     except RefusedFault:
-        return
+        return False
+    return True
 
 
 def _has_open(connection: Connection, folder: bytes) -> bool:

@@ -28,6 +28,8 @@ class Selected:
     read_only: bool
     uid_validity: int = 0
     uid_next: int | None = None
+    renumbered: bool = False
+    """The numbering is not that of the SELECT: the server told of a new one since."""
     exists: int = 0
     permanent_flags: tuple[bytes, ...] = ()
 

@@ -7,12 +7,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
-from itertools import pairwise
 
 from postroom.imap.connection import Connection
 from postroom.imap.faults import RefusedFault
 from postroom.imap.reply import Reply
-from postroom.imap.wire import CLOSE, OPEN, Argument, Atom, Token, as_int
+from postroom.imap.wire import CLOSE, OPEN, Argument, Atom, Token, as_int, as_text
 from postroom.mail.query.tree import (
     All,
     And,
@@ -44,7 +43,10 @@ _SYSTEM = {
 _FIELDS = frozenset({"from", "to", "cc", "bcc", "subject"})
 """Header fields with a key of their own."""
 _KEYWORD = re.compile(r"[!#$&'+,./0-9:;<=>?@A-Z^_`a-z|}~-]{1,100}")
-_RANGE = re.compile(r"(\d{1,10})(?::(\d{1,10}))?", re.ASCII)
+_SET = re.compile(rb"([1-9]\d{0,9})(?::([1-9]\d{0,9}))?")
+"""A number or a range."""
+_NOT_THIS = {None, "CANNOT"}
+"""Codes of a NO that may mean the form of the answer that was asked for."""
 _MANY = 5_000
 """Numbers of an answer that are worth a thread."""
 _UNSORTED = "XAPPLEPUSHSERVICE"
@@ -69,6 +71,10 @@ class Hits:
     def __iter__(self) -> Iterator[int]:
         return (uid for low, high in self.ranges for uid in range(low, high + 1))
 
+    def up_to(self, last: int) -> Hits:
+        """Those that are no higher."""
+        return Hits(tuple((low, min(high, last)) for low, high in self.ranges if low <= last), self.cut)
+
     def __reversed__(self) -> Iterator[int]:
         return (uid for low, high in reversed(self.ranges) for uid in range(high, low - 1, -1))
 
@@ -82,11 +88,21 @@ async def uid_search(connection: Connection, query: Query, low: int, high: int, 
         return Hits(())
     window = [Atom(f"UID {low}:{high}"), *program(query)]
     for option in _return_options(connection.capabilities, newest):
-        hits = await _extended(connection, option, window, low, high)
+        words = await _extended(connection, option, window)
+        hits = None if words is None else await _hits(words, low, high)
         if hits is not None and len(hits) <= _exists(connection):
             return Hits(hits.ranges, cut="PARTIAL" in option and len(hits) >= (newest or 0))
-    reply = await connection.run("UID SEARCH", *_charset(window), *window)
-    return await _hits(_numbers(reply, "SEARCH"), low, high)
+    return await _hits(await _plain(connection, window), low, high)
+
+
+async def uids_between(connection: Connection, low: int, high: int) -> list[int]:
+    """UIDs that exist between `low` and `high`, ascending. A bare `*` would name a message below `low`."""
+    words = await _plain(connection, [Atom(f"UID {low}:{high}")])
+    hits = await _hits(words, low, high)
+    # A range, which SEARCH does not have, may span more than memory holds.
+    if len(hits) > len(words) + _exists(connection):
+        raise _unreadable()
+    return list(hits)
 
 
 async def uid_sort(connection: Connection, query: Query, criteria: str) -> list[int] | None:
@@ -99,7 +115,10 @@ async def uid_sort(connection: Connection, query: Query, criteria: str) -> list[
     if query == Or(()):
         return []
     reply = await connection.run("UID SORT", Atom(f"({criteria}) UTF-8"), *program(query))
-    return list(dict.fromkeys(uid for word in _numbers(reply, "SORT") if (uid := as_int(word)) is not None))
+    if not reply.of("SORT"):
+        return None
+    numbers = (as_int(word) for response in reply.of("SORT") for word in response.values)
+    return list(dict.fromkeys(uid for uid in numbers if uid is not None))
 
 
 def _exists(connection: Connection) -> int:
@@ -110,54 +129,87 @@ def _return_options(capabilities: frozenset[str], newest: int | None) -> Iterato
     """RFC 9394 alone counts from the end."""
     if newest is not None and "PARTIAL" in capabilities:
         yield f"RETURN (PARTIAL -1:-{newest})"
-    elif "ESEARCH" in capabilities or "IMAP4REV2" in capabilities:
+    if not capabilities.isdisjoint(("ESEARCH", "IMAP4REV2")):
         yield "RETURN (ALL)"
 
 
-async def _extended(
-    connection: Connection, option: str, window: Sequence[Argument], low: int, high: int
-) -> Hits | None:
+async def _extended(connection: Connection, option: str, window: Sequence[Argument]) -> list[bytes] | None:
     """None if the server does not understand, or if its answer is too long or too odd to be read."""
     try:
-        reply = await connection.run("UID SEARCH", Atom(option), *_charset(window), *window)
+        return _answered(await connection.run("UID SEARCH", Atom(option), *_charset(window), *window))
     except RefusedFault as fault:
-        if not fault.unknown:
+        if not (fault.unknown or fault.code in _NOT_THIS):
             raise
         return None
-    if any(broken.kind == "ESEARCH" for broken in reply.garbled):
+
+
+async def _plain(connection: Connection, window: Sequence[Argument]) -> list[bytes]:
+    """Raises `RefusedFault` also for an answer that says that messages fit and not which."""
+    reply = await connection.run("UID SEARCH", *_charset(window), *window)
+    words = _answered(reply)
+    if words is None and (reply.of("ESEARCH") or reply.garbled):
+        raise _unreadable()
+    return words or []
+
+
+def _unreadable() -> RefusedFault:
+    return RefusedFault("the answer to a search cannot be read", None, unknown=True)
+
+
+def _answered(reply: Reply) -> list[bytes] | None:
+    """The numbers and sets of a reply, whether it uses SEARCH or ESEARCH; None if not all of it can be read."""
+    if any(broken.kind in ("SEARCH", "ESEARCH") for broken in reply.garbled):
         return None
-    sets = [words for response in reply.of("ESEARCH") if (words := _sets(response.values))]
-    numbers = [word for words in sets for word in words]
-    return await _hits([*numbers, *_numbers(reply, "SEARCH")], low, high)
+    plain = [_numbers(response.values) for response in reply.of("SEARCH")]
+    extended = [_sets(response.values) for response in reply.of("ESEARCH") if _is_of(reply, response.values)]
+    told = [words for words in (*plain, *extended) if words is not None]
+    if not told or len(told) < len(plain) + len(extended):
+        return None
+    return [word for words in told for word in words]
 
 
-def _sets(values: Sequence[Token]) -> list[Token]:
-    """The sequence sets after ALL and in PARTIAL, cut at their commas (RFC 4731 3.1, RFC 9394 3.1)."""
-    found: list[Token] = []
-    for name, value in pairwise(values):
-        kind = name.upper() if isinstance(name, bytes) else b""
-        if kind == b"PARTIAL" and isinstance(value, list):
-            value = value[1] if len(value) > 1 else None
-        if kind in (b"ALL", b"PARTIAL") and isinstance(value, bytes):
-            found += value.split(b",")
-    return found
+def _numbers(values: Sequence[Token]) -> list[bytes]:
+    return [word for value in values if isinstance(value, bytes) for word in value.split(b",")]
 
 
-def _numbers(reply: Reply, kind: str) -> list[Token]:
-    return [value for response in reply.of(kind) for value in response.values]
+def _is_of(reply: Reply, values: Sequence[Token]) -> bool:
+    """Whether an ESEARCH response answers this command; one that names none does (RFC 9051 7.3.4)."""
+    named = values[0] if values and isinstance(values[0], list) else []
+    return len(named) < 2 or named[1] == reply.status.tag
 
 
-async def _hits(words: list[Token], low: int, high: int) -> Hits:
+def _sets(values: Sequence[Token]) -> list[bytes] | None:
+    """The sequence sets of ALL and PARTIAL, cut at their commas (RFC 4731 3.1, RFC 9394 3.1).
+
+    None if there are none though messages fit, and for message numbers: those are told without the word UID.
+    """
+    rest = list(values[1:] if values and isinstance(values[0], list) else values)
+    if not rest or _word(rest[0]) != "UID" or len(rest) % 2 == 0:
+        return None
+    told = dict(zip(map(_word, rest[1::2]), rest[2::2], strict=True))
+    partial = told.get("PARTIAL")
+    if isinstance(partial, list) and len(partial) == 2:
+        told["ALL"] = b"" if partial[1] is None else partial[1]
+    found = told.get("ALL", b"" if told.keys() <= {"MODSEQ", "COUNT"} and not as_int(told.get("COUNT")) else None)
+    words = found.split(b",") if isinstance(found, bytes) and found else []
+    return words if found is not None and (found == b"" or (words and all(map(_SET.fullmatch, words)))) else None
+
+
+def _word(token: Token) -> str:
+    return (as_text(token) or "").upper()
+
+
+async def _hits(words: Sequence[bytes], low: int, high: int) -> Hits:
     if len(words) < _MANY:
         return _read_hits(words, low, high)
     return await asyncio.to_thread(_read_hits, words, low, high)
 
 
-def _read_hits(words: Iterable[Token], low: int, high: int) -> Hits:
+def _read_hits(words: Iterable[bytes], low: int, high: int) -> Hits:
     """Ranges within the window; whatever else a server names was not asked for."""
     found: list[Range] = []
     for word in words:
-        match = _RANGE.fullmatch(word.decode("ascii", "replace")) if isinstance(word, bytes) else None
+        match = _SET.fullmatch(word)
         if match:
             first, last = sorted((int(match[1]), int(match[2] or match[1])))
             first, last = max(first, low), min(last, high)

@@ -22,6 +22,10 @@ class Counts:
     messages: int | None = None
     unseen: int | None = None
 
+    @property
+    def known(self) -> bool:
+        return self.messages is not None and self.unseen is not None
+
 
 @dataclass(frozen=True, slots=True)
 class Quota:
@@ -46,21 +50,25 @@ async def count_all(connection: Connection) -> Mapping[bytes, Counts] | None:
 async def count(connection: Connection, name: bytes) -> Counts:
     """Counts of one folder; empty if the server refuses, as it does for one that was just deleted."""
     try:
-        found = _counts(await connection.run("STATUS", name, Atom(_ASKED)))
+        reply = await connection.run("STATUS", name, Atom(_ASKED))
     except RefusedFault:
         return Counts()
-    # One folder was asked for: a server that spells its name in another way means the same.
-    return found.get(name) or next(iter(found.values()), Counts())
+    # One folder was asked for: a server that spells its name in another way, or without quotes, means the same.
+    told = [_told(response.values[-1]) for response in reply.of("STATUS") if response.values]
+    return _counts(reply).get(name) or next(iter(told), Counts())
 
 
 def _counts(reply: Reply) -> dict[bytes, Counts]:
     found = {}
     for response in reply.of("STATUS"):
-        if len(response.values) < 2 or not isinstance(response.values[0], bytes):
-            continue
-        told = _pairs(response.values[1])
-        found[response.values[0]] = Counts(told.get("MESSAGES"), told.get("UNSEEN"))
+        if len(response.values) == 2 and isinstance(response.values[0], bytes):
+            found[response.values[0]] = _told(response.values[1])
     return found
+
+
+def _told(token: Token) -> Counts:
+    told = _pairs(token)
+    return Counts(told.get("MESSAGES"), told.get("UNSEEN"))
 
 
 def _pairs(token: Token) -> dict[str, int]:
@@ -78,17 +86,22 @@ async def quota(connection: Connection) -> Quota | None:
         reply = await connection.run("GETQUOTAROOT", b"INBOX")
     except RefusedFault:
         return None
-    for response in reply.of("QUOTA"):
-        limits = _limits(response.values[-1] if response.values else None)
-        if limits:
-            storage, messages = limits.get("STORAGE"), limits.get("MESSAGE")
-            return Quota(
-                used_bytes=storage[0] * _KIB if storage else None,
-                limit_bytes=storage[1] * _KIB if storage else None,
-                used_messages=messages[0] if messages else None,
-                limit_messages=messages[1] if messages else None,
-            )
-    return None
+    roots = [_limits(response.values[-1] if response.values else None) for response in reply.of("QUOTA")]
+    storage, messages = _tightest("STORAGE", roots), _tightest("MESSAGE", roots)
+    if storage is None and messages is None:
+        return None
+    return Quota(
+        used_bytes=storage[0] * _KIB if storage else None,
+        limit_bytes=storage[1] * _KIB if storage else None,
+        used_messages=messages[0] if messages else None,
+        limit_messages=messages[1] if messages else None,
+    )
+
+
+def _tightest(resource: str, roots: Sequence[dict[str, tuple[int, int]]]) -> tuple[int, int] | None:
+    """Usage and limit of the root that leaves the least: INBOX counts against each of them."""
+    told = [limits[resource] for limits in roots if resource in limits]
+    return min(told, key=lambda pair: pair[1] - pair[0], default=None)
 
 
 def _limits(token: Token) -> dict[str, tuple[int, int]]:

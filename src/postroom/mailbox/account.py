@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import difflib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 
 from postroom.base.errors import GatewayError, not_found
@@ -25,6 +25,8 @@ _NO_SUCH_FOLDER = {"NONEXISTENT", "TRYCREATE", "CANNOT"}
 _BUSY = {"UNAVAILABLE", "INUSE", "LIMIT"}
 _PATIENCE = 4
 """Commands' deadlines that one call may take in all."""
+_MOST_NAMED = 8_000
+"""Characters of folder names that an error tells."""
 _MOST_COMPARED, _LONGEST_COMPARED = 300, 60
 """Names that are compared with one that does not exist, and their letters: nearness costs time."""
 
@@ -133,11 +135,22 @@ class Account:
 
     def _no_folder(self, name: str) -> Exception:
         names = [folder.name for folder in self._folders.values() if folder.selectable]
-        compared = [one for one in names[:_MOST_COMPARED] if len(one) <= _LONGEST_COMPARED]
-        nearest = difflib.get_close_matches(name[:_LONGEST_COMPARED], compared, n=3, cutoff=0.5)
+        compared = {one.casefold(): one for one in reversed(names[:_MOST_COMPARED]) if len(one) <= _LONGEST_COMPARED}
+        alike = difflib.get_close_matches(name[:_LONGEST_COMPARED].casefold(), compared, n=3, cutoff=0.5)
+        nearest = [compared[one] for one in alike]
         hint = f"; nearest: {', '.join(nearest)}" if nearest else ""
         return not_found(
             f"There is no folder of that name{hint}. Use a name that list_folders returns.",
             argument="folder",
-            folders=names[:100],
+            folders=list(_some(names)),
         )
+
+
+def _some(names: Sequence[str]) -> Iterator[str]:
+    """The first, within what an error may take."""
+    left = _MOST_NAMED
+    for name in names[:100]:
+        left -= len(name) + 3
+        if left < 0:
+            return
+        yield name

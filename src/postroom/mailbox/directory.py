@@ -17,6 +17,9 @@ from postroom.mailbox.health import Health, examine
 from postroom.mailbox.sincecursor import feed_cursors
 from postroom.mailbox.view import MailboxView
 
+_MOST_NAMED = 20
+"""Mailboxes that an error names in its sentence."""
+
 
 class Directory:
     """All configured mailboxes."""
@@ -83,7 +86,9 @@ class Directory:
             return found[0]
         names = [entry.settings.name for entry in entries]
         if found:
-            message = "Name one mailbox." if name is None else "Several mailboxes have this user name; name one."
+            which = f"{', '.join(names[:_MOST_NAMED])}{' ...' if len(names) > _MOST_NAMED else ''}"
+            why = "" if name is None else "Several mailboxes have this user name. "
+            message = f"{why}Name one mailbox of: {which}."
             raise GatewayError(Code.CONFLICT, message, argument="mailbox", mailboxes=names)
         if not entries:
             raise _no_mailbox()

@@ -45,11 +45,16 @@ class Download:
     async def octets(self) -> AsyncIterator[bytes]:
         """The decoded file. Raises a `GatewayError` if it turns out to be another size than was told, or is gone."""
         given = len(self._first)
+        self._check(given <= (self.part.size or given))
         yield self._first
         async for piece in self._rest:
             given += len(piece)
+            self._check(given <= (self.part.size or given))
             yield piece
-        if self.part.size is not None and given != self.part.size:
+        self._check(self.part.size in (None, given))
+
+    def _check(self, fits: bool) -> None:
+        if not fits:
             message = "The server gave another size of this file than before. Read the message again."
             raise GatewayError(Code.IMAP_ERROR, message, reason="protocol")
 
@@ -92,7 +97,7 @@ async def _ranges(account: Account, place: Place, section: str) -> AsyncIterator
 async def _range(account: Account, place: Place, section: str, offset: int, count: int) -> bytes:
     """On a connection that is given back at once."""
     async with account.open(place.folder) as opened:
-        if opened.uid_validity != place.uid_validity:
+        if not await opened.has_numbering(place.uid_validity):
             raise changed(place.uid)
         octets = await opened.octets(place.number, section, offset, count)
     if octets is None:

@@ -14,7 +14,7 @@ _ADVICE = {
     "timeout": "Try again; if it stays, the server is overloaded or the network drops packets.",
     "tls": "The operator must check the tls mode, the port, ca_file and certificate_sha256.",
     "lost": "Try again.",
-    "protocol": "The server is broken, or is not the server that the configuration means; the operator should look at it.",
+    "protocol": "The server is broken, or not the one that the configuration means; the operator should look at it.",
     "login_refused": "The operator must correct the user name or password, or make an app password; "
     "it is not tried again with the same one.",
     "busy": "Try again a little later.",

@@ -8,6 +8,7 @@ from typing import TypeAlias
 from postroom.imap import commands
 from postroom.imap.commands import FetchAnswer, Items
 from postroom.imap.connection import Connection
+from postroom.imap.search import uids_between
 
 Uids: TypeAlias = set[int] | range
 """Single UIDs, or all from one on."""
@@ -37,7 +38,7 @@ async def _lacking(connection: Connection, uids: Uids, first: FetchAnswer) -> se
     there: Iterable[int] = first.garbled | first.messages.keys()
     if first.partial:
         low, high = (uids[0], uids[-1]) if isinstance(uids, range) else (min(uids), max(uids))
-        there = await commands.uid_search(connection, low, high)
+        there = await uids_between(connection, low, high)
     return {uid for uid in there if uid in uids}
 
 

@@ -72,18 +72,19 @@ def read_folders(
 
 
 def _folder(listed: Listed, foreign: tuple[bytes, ...]) -> Folder:
-    name = _one_line(decode_name(listed.name))
+    name = one_line(decode_name(listed.name))
     if name.upper() == INBOX:
         name = INBOX
     uses = [use for attribute, use in _ATTRIBUTES.items() if attribute in listed.attributes]
     is_foreign = bool(foreign) and listed.name.startswith(foreign)
     special_use = "inbox" if name == INBOX else (uses[0] if uses and not is_foreign else None)
     selectable = not listed.attributes & {"\\noselect", "\\nonexistent"}
-    delimiter = _one_line(listed.delimiter) if listed.delimiter else None
+    delimiter = one_line(listed.delimiter) if listed.delimiter else None
     return Folder(name, listed.name, delimiter, special_use, selectable)
 
 
-def _one_line(name: str) -> str:
+def one_line(name: str) -> str:
+    """A name of a folder or label without what would break a line or hide in one."""
     return "".join(letter if letter.isprintable() else "\ufffd" for letter in name)
 
 

@@ -63,10 +63,7 @@ async def follow(folder: OpenFolder, place: Place | None, *, limit: int, show: S
     if place is None:
         now = Place(folder.uid_validity, await _newest_uid(folder, show))
         return Followed(now, now)
-    if place.uid_validity != folder.uid_validity:
-        # An older session may not have met the numbering that the place was written in.
-        await folder.reopen()
-    reset = place.uid_validity != folder.uid_validity
+    reset = not await folder.has_numbering(place.uid_validity)
     start = Place(folder.uid_validity, 0) if reset else place
     if seek is None:
         found = await _arrivals(folder, start.uid, limit, show)

@@ -88,9 +88,10 @@ async def _candidates(folder: OpenFolder, below: int | None, need: int) -> Async
     top = (await folder.top()) if below is None else below - 1
     low, width = max(1, top - need + 1), need
     if below is None and top:
+        exists = folder.exists
         newest = await folder.newest(low)
         yield Batch(newest, len(newest))
-        if len(newest) >= folder.exists:
+        if len(newest) >= max(exists, folder.exists):
             return
         top, width = low - 1, width * _GROWTH
     while top > 0:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
@@ -13,7 +13,7 @@ from postroom.imap.commands import FetchAnswer, Items
 from postroom.imap.connection import Connection
 from postroom.imap.faults import LostFault
 from postroom.imap.reply import Selected
-from postroom.imap.search import Hits, uid_search, uid_sort
+from postroom.imap.search import Hits, uid_search, uid_sort, uids_between
 from postroom.imap.wire import MAX_UID, Token
 from postroom.mail.model import Content, Entity, Fetched, Head
 from postroom.mail.parse import assemble, leaves, parse_head, split, split_message
@@ -21,6 +21,7 @@ from postroom.mail.query.tree import Query
 from postroom.mailbox.cache import RowCache
 from postroom.mailbox.fetching import Uids, fetch_whole
 from postroom.mailbox.folders import Folder
+from postroom.mailbox.labels import labels_of
 from postroom.mailbox.sections import fetch_sections
 from postroom.mailbox.session import Marks, Session
 
@@ -39,6 +40,7 @@ BEGINNING = 2 * 1024 * 1024
 """Octets of a message that are looked at when its server cannot say where its parts lie."""
 _LITTLE = 32 * 1024
 """Octets and tokens of rows that are parsed in passing: some milliseconds' work."""
+_TELLING = {"IDLE", "CONDSTORE", "QRESYNC", "NOTIFY"}
 _UNREADABLE = "the server's answer about this message could not be read"
 _NO_HEAD = parse_head(b"")
 
@@ -52,12 +54,16 @@ class OpenFolder:
         self._session = session
         self._folder = folder
         self.name = folder.name
+        self._numbering = connection.selected.uid_validity if connection.selected else 0
 
     @property
     def _selected(self) -> Selected:
-        if self._connection.selected is None:
+        selected = self._connection.selected
+        if selected is None:
             raise LostFault("the server closed the folder")
-        return self._connection.selected
+        if selected.uid_validity != self._numbering:
+            raise LostFault("the server numbered the folder anew meanwhile")
+        return selected
 
     @property
     def uid_validity(self) -> int:
@@ -67,9 +73,15 @@ class OpenFolder:
     def exists(self) -> int:
         return self._selected.exists
 
-    async def reopen(self) -> None:
-        """Select the folder again: a session does not learn that its folder was made anew."""
-        await self._connection.select(self._selected.name, read_only=True)
+    async def has_numbering(self, uid_validity: int) -> bool:
+        """Whether UIDs of this numbering are those of now.
+
+        Before that is denied the folder is opened again: few sessions learn that their folder was made anew.
+        """
+        if uid_validity != self.uid_validity and not self._selected.renumbered:
+            selected = await self._connection.select(self._selected.name, read_only=True)
+            self._numbering = selected.uid_validity
+        return uid_validity == self.uid_validity
 
     async def top(self) -> int:
         """The highest UID there may be; 0 in an empty folder."""
@@ -84,7 +96,7 @@ class OpenFolder:
 
     async def uids(self, low: int, high: int) -> list[int]:
         """UIDs that exist in the window, ascending."""
-        return await commands.uid_search(self._connection, low, high)
+        return await uids_between(self._connection, low, high)
 
     async def search(self, query: Query, low: int, high: int, *, newest: int | None = None) -> Hits:
         """UIDs in the window that the server says fit. Raises `RefusedFault`."""
@@ -109,7 +121,7 @@ class OpenFolder:
         few = uid_next is not None and uid_next - low <= _ROWS_AT_ONCE
         news = self._connection.news
         rows = await (self._read_rows(asked) if few and self._cached(low) is None else self._known_rows(asked))
-        if news == self._connection.news and not self._is_gmail and all(self._cached(row.uid) for row in rows):
+        if news == self._connection.news and self._tells_news and all(self._cached(row.uid) for row in rows):
             self._session.learn_newest(news, low, rows)
         return rows
 
@@ -152,8 +164,8 @@ class OpenFolder:
         more = " X-GM-LABELS" if self._is_gmail else ""
         news = self._connection.news
         answer = await fetch_whole(self._connection, uids, items + more, fewer + more, has)
-        # What changed meanwhile may be told before or after it changed, and Gmail does not tell of labels at all.
-        if news == self._connection.news and not self._is_gmail:
+        # What changed meanwhile may be told before or after it changed.
+        if news == self._connection.news and self._tells_news:
             marks = {uid: self._marks(told) for uid, told in answer.messages.items() if told.flags is not None}
             self._session.learn(news, marks)
         return answer
@@ -162,23 +174,23 @@ class OpenFolder:
     def _is_gmail(self) -> bool:
         return "X-GM-EXT-1" in self._connection.capabilities
 
-    def _marks(self, items: Items) -> Marks:
-        flags = items.flags or frozenset()
-        return Marks(flags, tuple(sorted({*keywords(flags), *self._gmail_labels(items)})))
+    @property
+    def _tells_news(self) -> bool:
+        """Whether a server's silence means that no flag has changed: it has what tells others of changes.
 
-    def _gmail_labels(self, items: Items) -> Sequence[str]:
-        """Gmail leaves out the label of the folder that is open."""
-        if items.labels is None:
-            return ()
-        own = () if self._folder.special_use else (self._folder.name,)
-        return (*items.labels, *own)
+        Gmail tells nobody of labels.
+        """
+        return not self._is_gmail and not self._connection.capabilities.isdisjoint(_TELLING)
+
+    def _marks(self, items: Items) -> Marks:
+        return Marks(items.flags or frozenset(), labels_of(items, self._folder))
 
     async def octets(self, uid: int, section: str, offset: int, count: int) -> bytes | None:
         """At most so many octets of a section from `offset` on; None if the message or the section is gone."""
         answer = await commands.uid_fetch(self._connection, [uid], f"UID BODY.PEEK[{section}]<{offset}.{count}>")
         if answer.refused is not None:
             raise answer.refused
-        items = answer.messages.get(uid)
+        items = answer.messages.get(uid) if self._selected else None
         return items.sections.get((section, offset)) if items else None
 
     def _cached(self, uid: int) -> Fetched | None:
@@ -288,11 +300,6 @@ def _batches(uids: Uids) -> Iterator[Uids]:
     ordered = sorted(uids, reverse=True)
     for start in range(0, len(ordered), _ROWS_AT_ONCE):
         yield set(ordered[start : start + _ROWS_AT_ONCE])
-
-
-def keywords(flags: frozenset[str]) -> list[str]:
-    """A keyword is an atom (RFC 9051 9); what is none, of a server that sends it all the same, is no label."""
-    return [flag for flag in flags if not flag.startswith("\\") and flag.isprintable()]
 
 
 T = TypeVar("T")

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TypeAlias
 
 from postroom.imap.faults import RefusedFault
 from postroom.imap.search import Hits
+from postroom.imap.wire import MAX_UID
 from postroom.mail.model import Fetched, Shown
 from postroom.mail.query.matching import Verdict, matches
 from postroom.mail.query.pushdown import Trusting, but_for_text, by_words, not_at_all, split, wholly
@@ -60,8 +62,9 @@ class Search:
 
     A server is believed about the keys of RFC 9051; INTERNALDATE is asked by wider days and settled here to the
     second. One that refuses the program (BAD, or NO [BADCHARSET], as Exchange does) is asked for flags, UIDs and
-    days alone, and one that refuses this for nothing. Gmail finds words where RFC 9051 wants substrings: what it
-    finds is matched again, and the page says that it may miss parts of words; a negated text is not asked at all.
+    days alone, and one that refuses this for nothing. Windows at the top have no end: UIDNEXT may be too low. Gmail
+    finds words where RFC 9051 wants substrings: what it finds is matched again, and the page says that it may miss
+    parts of words; a negated text is not asked at all.
     """
 
     def __init__(
@@ -113,7 +116,9 @@ class Search:
         """What the server says, asked for less each time that it does not understand."""
         while True:
             try:
-                return await self._folder.search(self._split.asked, low, high, newest=newest)
+                hits = await self._folder.search(self._split.asked, low, high, newest=newest)
+                # More than there are messages: then UIDNEXT is the better witness.
+                return hits if len(hits) <= self._folder.exists else hits.up_to(await self._folder.top())
             except RefusedFault as fault:
                 self._ask_less(fault)
 
@@ -129,20 +134,22 @@ class Search:
     async def _newest(self) -> AsyncIterator[Batch]:
         after, need = self._sought.after, self._sought.limit + 1
         top = after.uid - 1 if after else await self._folder.top()
+        high = top if after else MAX_UID
         width = max(_WINDOW, _WINDOW * top // max(1, self._folder.exists))
         while top > 0:
             low = max(1, top - width + 1)
-            hits = await self._ask(low, top, max(need, _WINDOW // _GROWTH))
+            hits = await self._ask(low, high, max(need, _WINDOW // _GROWTH))
             async for batch in fetched(self._folder, reversed(hits), need):
                 yield batch
             if hits.cut:
                 top = hits.ranges[0][0] - 1
             else:
                 top, width = low - 1, width * _GROWTH
+            high = top
 
     async def _oldest(self) -> AsyncIterator[Batch]:
         after = self._sought.after
-        hits = await self._ask(after.uid + 1 if after else 1, await self._folder.top())
+        hits = await self._ask(after.uid + 1 if after else 1, MAX_UID)
         async for batch in fetched(self._folder, iter(hits), self._sought.limit + 1):
             yield batch
 
@@ -155,11 +162,20 @@ class Search:
                 uids = await self._folder.sort(self._split.asked, order.criteria)
                 break
             except RefusedFault as fault:
-                try:
-                    self._ask_less(fault)
-                except RefusedFault:
+                if fault.code != "BADCHARSET":
                     return None
-        return uids if uids is None else uids[await self._place(uids, order) :]
+                self._ask_less(fault)
+        if uids is None or not await self._are_sorted(uids, order):
+            return None
+        return uids[await self._place(uids, order) :]
+
+    async def _are_sorted(self, uids: Sequence[int], order: Order) -> bool:
+        """Whether UIDs that ascend all the same are those of rows that do: some servers pay no heed to the key."""
+        if list(uids) != sorted(uids):
+            return True
+        rows = await self._folder.rows(uids[: self._sought.limit + 1])
+        keyed = [(order.key(shown), row.uid) for row in reversed(rows) if (shown := self._show(row))]
+        return all(order.follows(*later, *earlier) for earlier, later in pairwise(keyed) if later[0] != earlier[0])
 
     async def _place(self, uids: Sequence[int], order: Order) -> int:
         """Where the page begins; a row that has gone since is looked for by its key."""
@@ -181,7 +197,7 @@ class Search:
 
     async def _sorted_here(self, order: Order) -> Page:
         """The newest that fit, sorted by their rows."""
-        hits = await self._ask(1, await self._folder.top())
+        hits = await self._ask(1, MAX_UID)
         kept: list[Found] = []
         looked_at = 0
         async for batch in self._affordable(fetched(self._folder, reversed(hits), self._sought.limit + 1)):
@@ -236,7 +252,7 @@ class Search:
             looked_at = _MOST_READ - self._messages
             self._reason = f"only the text of {looked_at:,} messages was looked at; narrow the search, as by date"
         elif None in verdicts.values():
-            self._reason = self._reason or "some messages could not be read whole to look for the text"
+            self._reason = self._reason or "of some messages it could not be told whether they fit"
         return {uid: bool(verdict) for uid, verdict in verdicts.items()}
 
     def _read_verdicts(self, messages: Mapping[int, Shown]) -> dict[int, Verdict]:

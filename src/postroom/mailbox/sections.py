@@ -22,6 +22,8 @@ TEXT = 1024 * 1024
 """Octets of one text section that are fetched; what lies behind is cut, and said so."""
 _MOST_OCTETS = 4 * 1024 * 1024
 """Octets of all sections together."""
+_UNTOLD = 128 * 1024
+"""Octets of headers and delimiters that a message may have beside its sections."""
 _EDGE = 512
 _HEAD = 8 * 1024
 """Octets of an attached message that are fetched: its subject names it."""
@@ -31,7 +33,7 @@ _IDENTITY = {"7bit", "8bit", "binary"}
 async def fetch_sections(connection: Connection, items: Items, beginning: bytes) -> Entity | None:
     """The message as an entity whose text sections have octets; None if its server's BODYSTRUCTURE cannot be used."""
     outline = read_structure(items.structure)
-    if outline is None or len(list(_sections(outline))) > _MOST_SECTIONS:
+    if outline is None or len(_sections(outline)) > _MOST_SECTIONS or _leaves_out(outline, items.size):
         return None
     head, _ = split(beginning)
     headers = await _mime_headers(connection, items.uid, outline)
@@ -42,6 +44,12 @@ async def fetch_sections(connection: Connection, items: Items, beginning: bytes)
         return None
     octets = await _octets(connection, items.uid, entity)
     return None if octets is None else _with_octets(entity, octets)
+
+
+def _leaves_out(outline: Entity, size: int | None) -> bool:
+    """Whether the message is so much larger than its sections that some of them are not told."""
+    told = sum(one.length or 0 for one in _sections(outline) if not one.children)
+    return size is not None and size - told > max(_UNTOLD, size // 4)
 
 
 def _is_misdrawn(entity: Entity) -> bool:
@@ -81,7 +89,8 @@ def _with_fields(entity: Entity, headers: Mapping[str, bytes]) -> Entity:
 async def _octets(connection: Connection, uid: int, entity: Entity) -> Mapping[tuple[str, int], bytes] | None:
     """The beginning of each text section, and both ends of each base64 one, from which its size follows.
 
-    None if the server refuses or leaves a text out: its BODYSTRUCTURE spoke of what is not there.
+    Each is asked for one octet more than it is said to have. None if the server refuses, leaves a text out or has
+    more of it: its BODYSTRUCTURE does not speak of what is there.
     """
     asked = _asked(entity)
     found: dict[tuple[str, int], bytes] = {}
@@ -91,8 +100,12 @@ async def _octets(connection: Connection, uid: int, entity: Entity) -> Mapping[t
             return None
         if uid in answer.messages:
             found.update(answer.messages[uid].sections)
-    left_out = any(_was_asked(section, asked) and (section, 0) not in found for section in wanted(entity))
-    return None if left_out else found
+    lengths = {one.section: one.length or 0 for one in _sections(entity)}
+    left_out = any(
+        lengths[section] and _was_asked(section, asked) and (section, 0) not in found for section in wanted(entity)
+    )
+    longer = any(len(found.get((section, 0), b"")) > length for section, length in lengths.items())
+    return None if left_out or longer else found
 
 
 def _was_asked(section: str, asked: list[str]) -> bool:
@@ -105,25 +118,35 @@ def _asked(entity: Entity) -> list[str]:
         length, encoding = leaf.length or 0, transfer_encoding(leaf.fields)
         if leaf.section not in bodies and encoding == "base64" and length > 2 * _EDGE:
             asked.append(f"BODY.PEEK[{leaf.section}]<0.{_EDGE}>")
-            asked.append(f"BODY.PEEK[{leaf.section}]<{length - _EDGE}.{_EDGE}>")
+            asked.append(f"BODY.PEEK[{leaf.section}]<{length - _EDGE}.{_EDGE + 1}>")
         elif media_type(leaf.fields).value == "message/rfc822":
             asked.append(f"BODY.PEEK[{leaf.section}]<0.{_HEAD}>")
+            asked.extend([_end_of(leaf.section, length)] if length > _HEAD else [])
         elif leaf.section in bodies or encoding not in _IDENTITY:
-            take = min(length, TEXT, left)
+            take = min(length + 1, TEXT, left)
             left -= take
             asked.extend([f"BODY.PEEK[{leaf.section}]<0.{take}>"] if take else [])
+        elif length:
+            asked.append(_end_of(leaf.section, length))
     return asked
+
+
+def _end_of(section: str, length: int) -> str:
+    """The last octet of a section, and what comes after it if its length is not right."""
+    return f"BODY.PEEK[{section}]<{length - 1}.2>"
 
 
 def _with_octets(entity: Entity, octets: Mapping[tuple[str, int], bytes]) -> Entity:
     if entity.children:
         return replace(entity, children=tuple(_with_octets(child, octets) for child in entity.children))
     length = entity.length or 0
-    first = octets.get((entity.section, 0)) if length else b""
+    first = octets.get((entity.section, 0), None if length else b"")
+    end = octets.get((entity.section, length - 1)) if length > 1 else None
+    right = end is None or len(end) == 1
+    size = length if right and transfer_encoding(entity.fields) in _IDENTITY else None
     if first is None:
-        return replace(entity, size=length) if transfer_encoding(entity.fields) in _IDENTITY else entity
+        return replace(entity, size=size)
     last = octets.get((entity.section, length - _EDGE))
     if last is not None and last is not first:
-        return replace(entity, size=base64_size(length, first, last))
-    size = length if transfer_encoding(entity.fields) in _IDENTITY else None
+        return replace(entity, size=base64_size(length, first, last) if len(last) == _EDGE else None)
     return replace(entity, octets=first, size=size, cut=len(first) < length)

@@ -22,7 +22,7 @@ async def read_statistics(connection: Connection, folders: Sequence[Folder]) -> 
     """Counts of every folder that can be opened, in one command where the server can, and the quota."""
     together = await count_all(connection) or {}
     counts = [
-        (folder, together.get(folder.raw) or await count(connection, folder.raw))
+        (folder, told if (told := together.get(folder.raw)) and told.known else await count(connection, folder.raw))
         for folder in folders
         if folder.selectable
     ]

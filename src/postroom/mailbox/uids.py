@@ -29,15 +29,17 @@ def read_uid(text: str, argument: str = "uid") -> tuple[int, int | None]:
 def gone(uid: str) -> GatewayError:
     """No message has this UID (any more)."""
     return not_found(
-        f"There is no message {uid} in this folder; it may have been moved or deleted. List the folder again.",
+        f"There is no message {uid} in this folder; it may have been moved or deleted, or be of another folder. "
+        "Name its folder, or list this one again.",
         argument="uid",
     )
 
 
 def changed(uid: str) -> GatewayError:
-    """The id was given out before the server numbered the folder anew."""
+    """The id has another numbering than the folder has now."""
     return not_found(
-        f"The uid {uid} is stale: the server has renumbered this folder. List the folder again.",
+        f"The uid {uid} is of another folder, or the server has renumbered this one. "
+        "Name its folder, or list this one again.",
         argument="uid",
         reason="uidvalidity_changed",
     )

@@ -71,13 +71,12 @@ class MailboxView:
     @property
     def identities(self) -> tuple[str, ...]:
         """Addresses that mail can be sent from, `*@domain` for all of a domain; its own address if none is named."""
-        named = tuple(str(identity) for identity in self._settings.identities)
-        return named or tuple(filter(None, (self._settings.own_address,)))
+        return self._settings.sender_identities
 
     async def page(self, folder: str | None, *, limit: int, cursor: str | None) -> Listing:
         """The newest rows of a folder, or those after `cursor`. Raises a `GatewayError`."""
         async with self._account.open(folder or self.default_folder) as opened:
-            position = self._position(opened, cursor, _LIST)
+            position = await self._position(opened, cursor, _LIST)
             page = await read_page(opened, below=position.uid if position else None, limit=limit, show=self._show)
             return self._listing(opened, page, _LIST, NEWEST)
 
@@ -88,7 +87,7 @@ class MailboxView:
         order = sort or NEWEST
         name = b"search" + hashlib.sha256(repr((query, order)).encode()).digest()
         async with self._account.open(folder or self.default_folder) as opened:
-            sought = Sought(query, order, self._position(opened, cursor, name), limit)
+            sought = Sought(query, order, await self._position(opened, cursor, name), limit)
             page = await self._search(opened, sought, self._show).page()
             return self._listing(opened, page, name, order)
 
@@ -121,6 +120,8 @@ class MailboxView:
         """Each uid's message with its content, or why there is none. Raises for what concerns all of them."""
         asked = {uid: read_uid(uid, f"uids[{place}]" if len(uids) > 1 else "uid") for place, uid in enumerate(uids)}
         async with self._account.open(folder or self.default_folder) as opened:
+            for validity in {validity for _, validity in asked.values() if validity is not None}:
+                await opened.has_numbering(validity)
             current = {
                 uid: number for uid, (number, validity) in asked.items() if validity in (None, opened.uid_validity)
             }
@@ -188,11 +189,11 @@ class MailboxView:
             return listing
         return replace(listing, next_cursor=self.cursor_after(listing, page.rows[-1]))
 
-    def _position(self, opened: OpenFolder, cursor: str | None, name: bytes) -> Position | None:
+    async def _position(self, opened: OpenFolder, cursor: str | None, name: bytes) -> Position | None:
         if cursor is None:
             return None
         position = self._cursors(opened.name, name).read(cursor, self._clock.now())
-        if position.uid_validity != opened.uid_validity:
+        if not await opened.has_numbering(position.uid_validity):
             raise bad_cursor("is stale: the server has renumbered this folder")
         return position
 

@@ -11,6 +11,10 @@ from postroom.operations.access import Access
 from postroom.operations.answer import Answer
 from postroom.operations.ask import Ask
 from postroom.operations.operation import PROBES, Call, operation
+from postroom.operations.rows import affordable
+
+_ENVELOPE = 100
+"""Characters of an answer beside its list."""
 
 
 class SideHealth(Answer):
@@ -30,13 +34,19 @@ class MailboxHealth(Answer):
 
 class HealthReport(Answer):
     mailboxes: list[MailboxHealth]
+    left_out: int = 0
+    """Set only when there are more mailboxes than a model is shown."""
 
 
 @operation("GET /health/mailboxes", title="Check servers", effect=PROBES, access=Access(Scope.ADMIN))
 async def health_check(call: Call, ask: Ask) -> HealthReport:
     """Connect and log in to every visible IMAP and SMTP server now, and tell what fails."""
     found = await call.directory.examine(call.caller)
-    return HealthReport(mailboxes=[_told(health) for health in found])
+    for error in (side for health in found for side in (health.imap, health.smtp) if side is not None):
+        call.failed(error)
+    told = [_told(health) for health in found]
+    kept = affordable(told, call.budget and call.budget - _ENVELOPE)
+    return HealthReport(mailboxes=told[:kept], **({"left_out": len(told) - kept} if kept < len(told) else {}))
 
 
 def _told(health: Health) -> MailboxHealth:

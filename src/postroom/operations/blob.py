@@ -34,7 +34,8 @@ class Blob:
         octets, over = await self._beginning(limit)
         if self.field == "raw":
             text = octets.decode("utf-8", "replace").replace("\x00", "\ufffd")
-            return {**self.facts, "truncated": over, "raw": text.rstrip("\ufffd") if over else text}
+            hint = {"truncated_hint": self.elsewhere} if over else {}
+            return {**self.facts, "truncated": over, **hint, "raw": text.rstrip("\ufffd") if over else text}
         if over:
             raise self._too_large(limit)
         return {**self.facts, "size": len(octets), "data_base64": base64.b64encode(octets).decode("ascii")}

@@ -22,8 +22,10 @@ BODIES: dict[View, tuple[str, ...]] = {
 }
 
 
-LISTED = ("from", "subject", "date")
-"""Fields of a message that every list tells."""
+_LONGEST_ID = 300
+"""Characters of a file name or id within a list for a model."""
+LISTED = ("from", "to", "subject", "date")
+"""Fields of a message that lists tell, `to` if it is asked for."""
 
 
 class HeaderLine(Answer):
@@ -181,8 +183,8 @@ def message_of(shown: Shown, mailbox: str, form: Form, room: Room, max_chars: in
     reading = shown.reading
     fields = row_fields(shown, mailbox, room) | {
         "reply_to": correspondents(shown.head.reply_to, "reply_to", room),
-        "references": room.some("references", shown.head.references),
-        "attachments": [_attachment(part) for part in _parts(reading, room)],
+        "references": [room.short(one, _LONGEST_ID) for one in room.some("references", shown.head.references)],
+        "attachments": [_attachment(part, room) for part in _parts(reading, room)],
         "invitation": _invitation(reading.invitation, room) if reading and reading.invitation else None,
     }
     return Message(**fields, **told, **left_out(room))
@@ -197,15 +199,14 @@ def _said(told: dict[str, Any], form: Form) -> dict[str, Any]:
 
 def _brief_fields(shown: Shown, room: Room, form: Form) -> dict[str, Any]:
     head, reading = shown.head, shown.reading
-    alone = form.together and len(head.to) + len(head.cc) == 1
     people = {
         name: [spell(address, room) for address in room.some(name, addresses)]
         for name, addresses in (("to", head.to), ("cc", head.cc), ("reply_to", head.reply_to))
-        if addresses and not (addresses == head.from_ if name == "reply_to" else alone)
+        if addresses and not (name == "reply_to" and addresses == head.from_)
     }
     fields = brief_fields(shown, room) | people
     fields.pop("has_attachments", None)
-    fields["attachments"] = [_brief_attachment(part) for part in _parts(reading, room)]
+    fields["attachments"] = [_brief_attachment(part, room) for part in _parts(reading, room)]
     if form.together and not fields["attachments"]:
         del fields["attachments"]
     if reading is not None and reading.invitation:
@@ -252,21 +253,22 @@ def _parts(reading: Reading | None, room: Room) -> list[Part]:
     return room.some("attachments", reading.attachments) if reading else []
 
 
-def _attachment(part: Part) -> Attachment:
+def _attachment(part: Part, room: Room) -> Attachment:
     return Attachment(
         id=part.section,
-        filename=part.filename,
-        content_type=part.content_type,
+        filename=part.filename and room.short(part.filename, _LONGEST_ID),
+        content_type=room.short(part.content_type),
         size=part.size,
         inline=part.inline,
-        content_id=part.content_id,
+        content_id=part.content_id and room.short(part.content_id, _LONGEST_ID),
     )
 
 
-def _brief_attachment(part: Part) -> BriefAttachment:
-    said = {"filename": part.filename, "size": part.size, "inline": part.inline}
+def _brief_attachment(part: Part, room: Room) -> BriefAttachment:
+    told = _attachment(part, room)
+    said = {"filename": told.filename, "size": told.size, "inline": told.inline}
     return BriefAttachment(
-        id=part.section, content_type=part.content_type, **{name: value for name, value in said.items() if value}
+        id=told.id, content_type=told.content_type, **{name: value for name, value in said.items() if value}
     )
 
 

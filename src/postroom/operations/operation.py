@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any, Generic, TypeVar, cast, get_type_hints
 
 from postroom.base.caller import Caller
+from postroom.base.errors import GatewayError
 from postroom.mailbox.directory import Directory
 from postroom.mailbox.view import MailboxView
 from postroom.operations.access import Access
@@ -46,6 +47,8 @@ class Call:
     caller: Caller
     surface: Surface
     directory: Directory
+    failed: Callable[[GatewayError], None] = lambda _: None
+    """Tell the operator's log of a mail server's failure that the answer names instead of being it."""
 
     def mailbox(self, name: str | None) -> MailboxView:
         """Raises `not_found` or `conflict`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import difflib
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from pydantic import ValidationError
@@ -63,7 +64,7 @@ class Corridor:
             ask = operation.ask.model_validate(dict(arguments))
         except ValidationError as error:
             raise argument_error(error, operation.ask.model_fields) from None
-        return await self._run(operation, ask, Call(caller, surface, self._directory))
+        return await self._run(operation, ask, Call(caller, surface, self._directory, partial(self._failed, name)))
 
     async def _run(self, operation: Operation[Any, Any], ask: Any, call: Call) -> dict[str, Any] | Blob:
         try:
@@ -72,18 +73,17 @@ class Corridor:
                 return answer if call.surface is Surface.HTTP else await answer.inlined(self._inline_max_bytes)
             return await _json_ready(answer)
         except GatewayError as error:
-            if error.code in (Code.IMAP_ERROR, Code.SMTP_ERROR):
-                self._log.warning(
-                    "mail.failed",
-                    tool=operation.name,
-                    mailbox=str(error.details.get("mailbox")),
-                    code=error.code,
-                    reason=str(error.details.get("reason")),
-                )
+            self._failed(operation.name, error)
             raise
         except Exception as error:
             self._log.error("call.failed", error, tool=operation.name, token=call.caller.token)
             raise internal() from error
+
+    def _failed(self, tool: str, error: GatewayError) -> None:
+        """Log a mail server's failure; what a caller did wrong is the caller's business."""
+        if error.code in (Code.IMAP_ERROR, Code.SMTP_ERROR):
+            mailbox, reason = str(error.details.get("mailbox")), str(error.details.get("reason"))
+            self._log.warning("mail.failed", tool=tool, mailbox=mailbox, code=error.code, reason=reason)
 
     def _spend(self, caller: Caller) -> None:
         seconds = self._rate.spend(caller.token)

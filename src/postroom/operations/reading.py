@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Self
+from typing import Annotated, Protocol, Self
 
-import orjson
 from pydantic import Field, model_validator
 
 from postroom.base.caller import Scope
@@ -22,7 +21,18 @@ from postroom.operations.ask import Boolean, FolderAsk, Integer, MailboxAsk, Uid
 from postroom.operations.knownrows import people
 from postroom.operations.messages import BODIES, LISTED, BriefMessage, Form, Message, Missing, View, body_of, message_of
 from postroom.operations.operation import READS, Call, Surface, operation
-from postroom.operations.rows import FOREIGN_ROWS, AnyRow, Fields, Shape, affordable, is_brief, room_for, rows_of
+from postroom.operations.room import TIGHTEST
+from postroom.operations.rows import (
+    FOREIGN_ROWS,
+    AnyRow,
+    Fields,
+    Shape,
+    affordable,
+    is_brief,
+    length,
+    room_for,
+    rows_of,
+)
 
 _READ = Access(Scope.READ)
 _FOREIGN_MESSAGE = "subject, message ids, names, addresses, bodies, headers, links, invitations and file names"
@@ -32,6 +42,8 @@ _FEW_ENTRIES = 1_000
 """Things to tell of messages that are told in passing; more of them are another thread's work."""
 _ENVELOPE = 200
 """Characters that a surface puts around an answer."""
+_BESIDE_ROWS = 1_000
+"""Characters of a list's cursor, and of what a surface puts around it."""
 
 
 class FolderEntry(Answer):
@@ -52,7 +64,7 @@ async def list_folders(call: Call, ask: MailboxAsk) -> Folders:
     """Folders of a mailbox and their special use (sent, drafts, trash ...), INBOX first."""
     folders = await call.mailbox(ask.mailbox).folders()
     entries = await asyncio.to_thread(_entries, folders)
-    kept = entries[: affordable(entries, call.budget)]
+    kept = entries[: affordable(entries, call.budget and call.budget - _ENVELOPE)]
     left_out = len(entries) - len(kept)
     return Folders(folders=kept, **({"left_out": left_out} if left_out else {}))
 
@@ -104,7 +116,8 @@ async def list_messages(call: Call, ask: ListMessages) -> MessageList:
 
 async def message_list(call: Call, ask: Shape, view: MailboxView, listing: Listing) -> MessageList:
     """A page as an answer: rows that there is no room for are left out whole, and the cursor goes on with them."""
-    rows = await rows_of(call, ask, [(view.name, shown) for shown in listing.rows], named=False)
+    beside = _BESIDE_ROWS + length([view.name, listing.folder, listing.incomplete or ""])
+    rows = await rows_of(call, ask, [(view.name, shown) for shown in listing.rows], named=False, beside=beside)
     cut = 0 < len(rows) < len(listing.rows)
     next_cursor = view.cursor_after(listing, listing.rows[len(rows) - 1]) if cut else listing.next_cursor
     return MessageList(
@@ -138,7 +151,7 @@ class GetMessage(FolderAsk):
 class Messages(Answer):
     messages: list[Message | BriefMessage | Missing]
     left_out: list[str] = Field(default_factory=list)
-    """Set only when fields that every list tells had to make room for whole texts: their names."""
+    """Set only when fields that lists tell had to make room for whole texts: their names."""
 
 
 AnyMessage = Message | BriefMessage
@@ -185,20 +198,40 @@ def _answer(
     call: Call, ask: GetMessage, mailbox: str, found: Mapping[str, Shown | GatewayError]
 ) -> AnyMessage | Messages:
     """Each body cut to what the call asks for, or to its share of what the answer's other fields leave."""
-    form = _form(call, ask)
+    form, cap = _form(call, ask), ask.max_chars or DEFAULT_CHARS
 
-    def told(form: Form, shares: Sequence[int]) -> AnyMessage | Messages:
-        return _told(call, ask, form, mailbox, found, shares)
+    def told(form: Form, shares: Sequence[int], tight: int = 1) -> AnyMessage | Messages:
+        return _told(call, ask, form, mailbox, found, shares, tight)
 
-    if ask.max_chars is not None or call.budget is None:
-        return told(form, [ask.max_chars or DEFAULT_CHARS] * len(found))
+    whole = told(form, [cap] * len(found))
+    if call.budget is None or (ask.max_chars and cap * len(found) * len(form.bodies) > call.budget):
+        return whole
     budget = call.budget - _ENVELOPE
-    for shape in (form, replace(form, terse=True)) if form.brief and form.together else (form,):
-        whole = told(shape, [DEFAULT_CHARS] * len(found))
-        if _length(whole) <= budget:
-            return whole
-    left = (budget - _length(told(form, [0] * len(found)))) * 19 // 20  # the rest goes to escapes
-    return told(form, _shares([_longest(one, form) for one in found.values()], form, left))
+    if length(whole) <= budget:
+        return whole
+    if form.brief and form.together and length(whole := told(replace(form, terse=True), [cap] * len(found))) <= budget:
+        return whole
+    return _fitted(told, form, [min(cap, _longest(one, form)) for one in found.values()], budget)
+
+
+class _Tell(Protocol):
+    """The answer in a form, each message's bodies cut to its share, its other fields so many times tighter."""
+
+    def __call__(self, form: Form, shares: Sequence[int], tight: int = 1) -> AnyMessage | Messages: ...
+
+
+def _fitted(tell: _Tell, form: Form, lengths: Sequence[int], budget: int) -> AnyMessage | Messages:
+    """The answer within its budget: first its lists and lines make room for the texts, then texts are cut."""
+    tight, nothing = 1, [0] * len(lengths)
+    wanted = sum(min(one, LEAST_CHARS) for one in lengths) * len(form.bodies)
+    while tight < TIGHTEST and length(tell(form, nothing, tight)) + wanted > budget:
+        tight *= 2
+    left = budget - length(tell(form, nothing, tight))
+    shares = _shares(lengths, form, max(0, left))
+    while any(shares) and (over := length(answer := tell(form, shares, tight)) - budget) > 0:
+        # What JSON makes of a text may be six times as long as the text.
+        shares = [share * max(0, left) // (left + over) * 19 // 20 for share in shares]
+    return answer if any(shares) else tell(form, nothing, tight)
 
 
 def _told(
@@ -208,20 +241,17 @@ def _told(
     mailbox: str,
     found: Mapping[str, Shown | GatewayError],
     shares: Sequence[int],
+    tight: int,
 ) -> AnyMessage | Messages:
     answers: list[Message | BriefMessage | Missing] = []
     for (uid, one), share in zip(found.items(), shares, strict=True):
         if isinstance(one, GatewayError):
             answers.append(Missing(uid=uid, error=one.body()["error"]))
         else:
-            answers.append(message_of(one, mailbox, form, room_for(call, len(found)), share))
+            answers.append(message_of(one, mailbox, form, room_for(call, len(found), tight=tight), share))
     if ask.uids is None and isinstance(answers[0], Message | BriefMessage):
         return answers[0]
     return Messages(messages=answers, **({"left_out": list(LISTED)} if form.terse else {}))
-
-
-def _length(answer: Answer) -> int:
-    return len(orjson.dumps(answer.json_ready()).decode())
 
 
 def _longest(one: Shown | GatewayError, form: Form) -> int:
@@ -236,8 +266,8 @@ def _shares(lengths: Sequence[int], form: Form, left: int) -> list[int]:
     shares = [0] * len(lengths)
     for rank, place in enumerate(sorted(range(len(lengths)), key=lambda place: lengths[place])):
         fair = left // (len(lengths) - rank) // each
-        shares[place] = max(LEAST_CHARS, min(DEFAULT_CHARS, lengths[place], fair))
-        left -= min(shares[place], lengths[place]) * each
+        shares[place] = min(lengths[place], fair)
+        left -= shares[place] * each
     return shares
 
 

@@ -8,6 +8,12 @@ from typing import TypeVar
 
 T = TypeVar("T")
 _LINES = 20
+_FEWEST = 10
+"""Characters that one line always has."""
+TIGHTEST = 16
+"""How many times less room than usual there is at the least."""
+LONGEST_ADDRESS = 254
+"""Characters past which an address can be nobody's (RFC 5321 4.5.3.1.3)."""
 
 
 @dataclass(slots=True)
@@ -45,7 +51,7 @@ class Room:
 
     def short(self, text: str, most: int = 120) -> str:
         """A value within a list, where an ellipsis tells of the cut."""
-        if self.characters is None or len(text) <= most:
+        if self.characters is None or len(text) <= (most := min(most, self.characters)):
             return text
         return text[: most - 1] + "…"
 
@@ -65,6 +71,7 @@ class Room:
         return kept
 
 
-def for_model(messages: int) -> Room:
-    """Room in one of so many messages of an answer."""
-    return Room(entries=max(5, 20 // messages), characters=max(150, 600 // messages))
+def for_model(messages: int, tight: int = 1) -> Room:
+    """Room in one of so many messages of an answer; `tight` is how many times less than usual."""
+    entries, characters = max(5, 20 // messages), max(150, 600 // messages)
+    return Room(entries=entries // tight, characters=max(_FEWEST, characters // tight))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -17,7 +18,7 @@ from postroom.operations.answer import Answer
 from postroom.operations.ask import Integer
 from postroom.operations.knownrows import KnownRows, MakeRow, people
 from postroom.operations.operation import Call, Surface
-from postroom.operations.room import Room, for_model
+from postroom.operations.room import LONGEST_ADDRESS, Room, for_model
 
 DEFAULT_LIMIT = 20
 ROW_ENTRIES = 200
@@ -27,6 +28,8 @@ _PREVIEWS_AT_ONCE = 20
 FEW_PEOPLE = 1_000
 """Addresses that are made into rows in passing: some milliseconds' work; more of them are another thread's."""
 _KNOWN = KnownRows()
+
+_LIKE_ADDRESS = re.compile(r"[<>@\"]")
 
 FOREIGN_ROWS = "subject, previews, message ids, names and addresses of people"
 
@@ -111,33 +114,40 @@ def is_brief(call: Call, fields: Fields | None) -> bool:
     return fields == "brief" if fields else call.surface is Surface.MCP
 
 
-async def rows_of(call: Call, ask: Shape, listed: Sequence[Listed], *, named: bool) -> list[AnyRow]:
+async def rows_of(call: Call, ask: Shape, listed: Sequence[Listed], *, named: bool, beside: int) -> list[AnyRow]:
     """The rows as asked for, as many as there is room for: others are left out whole.
 
-    `named` rows tell their mailbox and folder, also brief ones.
+    `named` rows tell their mailbox and folder, also brief ones; `beside` is how many characters of the answer are not
+    rows.
     """
+    budget = None if call.budget is None or _asks_for_more(ask) else call.budget - beside
     rows = await _shaped(_maker(call, ask, named), listed)
-    rows = rows[: _kept(call, ask, rows)]
+    rows = rows[: affordable(rows, budget)]
     if ask.preview:
-        rows = await _with_previews(call, ask.preview, listed[: len(rows)], rows)
-        rows = rows[: _kept(call, ask, rows)]
+        rows = await _with_previews(call, ask.preview, listed[: len(rows)], rows, budget)
+        rows = rows[: affordable(rows, budget)]
     return rows
 
 
-def _kept(call: Call, ask: Shape, rows: Sequence[Answer]) -> int:
-    return len(rows) if "limit" in ask.model_fields_set else affordable(rows, call.budget)
+def _asks_for_more(ask: Shape) -> bool:
+    return "limit" in ask.model_fields_set and ask.limit > DEFAULT_LIMIT
 
 
-def affordable(answers: Sequence[Answer], budget: int | None) -> int:
-    """How many of these fit into the budget, at least one."""
+def affordable(answers: Sequence[Answer | str], budget: int | None) -> int:
+    """How many of these fit into the budget with commas between them, at least one."""
     if budget is None:
         return len(answers)
     spent = 0
     for count, answer in enumerate(answers):
-        spent += len(orjson.dumps(answer.json_ready()).decode())
+        spent += length(answer) + 1
         if spent > budget and count:
             return count
     return len(answers)
+
+
+def length(value: Answer | str | Sequence[str]) -> int:
+    """Characters that it takes in an answer."""
+    return len(orjson.dumps(value.json_ready() if isinstance(value, Answer) else value).decode())
 
 
 async def _shaped(make: MakeRow[AnyRow], listed: Sequence[Listed]) -> list[AnyRow]:
@@ -152,12 +162,14 @@ def _maker(call: Call, ask: Shape, named: bool) -> MakeRow[AnyRow]:
     return row_for_program if call.budget is None else row_for_model
 
 
-def room_for(call: Call, messages: int, entries: int | None = None) -> Room:
-    """Room in one of so many messages of an answer."""
-    return Room(entries) if call.budget is None else for_model(messages)
+def room_for(call: Call, messages: int, *, tight: int = 1) -> Room:
+    """Room in one of so many messages of an answer; a program has all it wants."""
+    return Room() if call.budget is None else for_model(messages, tight)
 
 
-async def _with_previews(call: Call, characters: int, listed: Sequence[Listed], rows: Sequence[AnyRow]) -> list[AnyRow]:
+async def _with_previews(
+    call: Call, characters: int, listed: Sequence[Listed], rows: Sequence[AnyRow], budget: int | None
+) -> list[AnyRow]:
     """Rows with the beginning of their text; in parts, so that few messages are held at a time."""
     previewed = list(rows)
     for start in range(0, len(rows), _PREVIEWS_AT_ONCE):
@@ -168,7 +180,7 @@ async def _with_previews(call: Call, characters: int, listed: Sequence[Listed], 
             found = await _texts(call, mailbox, folder, list(uids))
             for uid, place in uids.items():
                 previewed[place] = _noted(rows[place], _beginning(found[uid], characters))
-        if call.budget is not None and affordable(previewed[:start], call.budget) < start:
+        if affordable(previewed[:start], budget) < start:
             break
     return previewed
 
@@ -185,7 +197,9 @@ def _beginning(message: Shown | GatewayError, characters: int) -> dict[str, str]
     """The fields that a preview adds to its row."""
     if isinstance(message, GatewayError):
         return {"error": f"no preview: {message.message}"}
-    text = message.reading.reader if message.reading else ""
+    if message.reading is None:
+        return {"error": f"no preview: {message.incomplete or 'the message could not be read'}"}
+    text = message.reading.reader
     preview = " ".join(text[: 4 * characters].split())[:characters]
     return {"preview": preview} if preview else {}
 
@@ -244,7 +258,12 @@ def brief_fields(shown: Shown, room: Room) -> dict[str, Any]:
 
 def spelled(address: Address, room: Room) -> str:
     """`Name <address>` for a model to read; not meant to be parsed again."""
-    return f"{room.short(address.name)} <{address.address}>" if address.name else address.address
+    written = room.short(address.address, LONGEST_ADDRESS)
+    if not address.name or address.name == address.address:
+        return written
+    name = room.short(address.name)
+    # A name that looks like an address must not be taken for one.
+    return f'"{name}" <{written}>' if _LIKE_ADDRESS.search(name) else f"{name} <{written}>"
 
 
 def row_fields(shown: Shown, mailbox: str, room: Room) -> dict[str, Any]:
@@ -263,8 +282,8 @@ def row_fields(shown: Shown, mailbox: str, room: Room) -> dict[str, Any]:
         "date": utc(head.date),
         "received_at": utc(shown.received_at),
         "size": shown.size,
-        "flags": room.some("flags", sorted(shown.flags)),
-        "labels": room.some("labels", shown.labels),
+        "flags": [room.short(flag) for flag in room.some("flags", sorted(shown.flags))],
+        "labels": [room.short(label) for label in room.some("labels", shown.labels)],
         "seen": "\\Seen" in shown.flags,
         "has_attachments": shown.has_attachments,
         "in_reply_to": room.line("in_reply_to", head.in_reply_to),
@@ -273,7 +292,9 @@ def row_fields(shown: Shown, mailbox: str, room: Room) -> dict[str, Any]:
 
 def correspondents(addresses: tuple[Address, ...], name: str, room: Room) -> list[Correspondent]:
     return [
-        Correspondent(name=address.name and room.short(address.name), address=address.address)
+        Correspondent(
+            name=address.name and room.short(address.name), address=room.short(address.address, LONGEST_ADDRESS)
+        )
         for address in room.some(name, addresses)
     ]
 
