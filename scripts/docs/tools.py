@@ -24,8 +24,8 @@ Each operation is an MCP tool and an HTTP route. A token is offered those that i
 on both: over HTTP those in braces stand in the path, the others are query parameters with GET and DELETE, and fields of
 a JSON body otherwise. An argument that is null counts as left out; an unknown one is an error.
 
-A token with one mailbox need not name it. Over MCP an answer with words that strangers wrote begins with `untrusted`, which
-names their fields."""
+A token with one mailbox need not name it. Over MCP an answer with words that strangers wrote begins with
+`untrusted`, which names their fields."""
 
 _OF_BLOB = """\
 Answer: over HTTP the octets themselves, streamed. Over MCP they stand in the answer as far as

@@ -1,5 +1,7 @@
 """Mailboxes that are down, insist on TLS or refuse the password, beside those that work."""
 
+import pytest
+
 from tests.servers.gateway import Gateway
 
 

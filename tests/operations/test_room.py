@@ -91,5 +91,7 @@ def test_twenty_long_messages_stay_within_the_budget_and_none_disappears(gateway
     assert size(answer) <= MODEL_BUDGET
     one = gateway.call("get_message", {"mailbox": "work", "folder": "deep/er/still", "uid": uids[0]})
     assert (len(one["reader"]), size(one) <= MODEL_BUDGET) == (20_000, True)
-    asked = gateway.call("get_message", {"mailbox": "work", "folder": "deep/er/still", "uid": uids[0], "max_chars": 90_000})
+    asked = gateway.call(
+        "get_message", {"mailbox": "work", "folder": "deep/er/still", "uid": uids[0], "max_chars": 90_000}
+    )
     assert len(asked["reader"]) == 90_000
