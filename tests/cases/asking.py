@@ -18,7 +18,7 @@ from tests.cases.judge import (
     message_faults,
 )
 from tests.cases.minting import since_cursor
-from tests.cases.serving import Served
+from tests.cases.serving import Served, over_mcp
 
 EVERYTHING = {"view": "full", "fields": "full", "reader": True, "safe_html": True, "headers": True, "links": True}
 """Arguments of get_message for all that there is to judge."""
@@ -27,7 +27,10 @@ _LARGEST = {"max_chars": 2_000_000}
 
 def listing_faults(case: Case, corpus: Served) -> Iterator[str]:
     """All messages are listed, and each row says what the message says: a list and a read are one parse."""
-    for surface, listed in (("http", _http(case, "list_messages", {}, corpus)), ("mcp", _whole_list(case, corpus))):
+    for surface, listed in (
+        ("http", _over_http(case.id, "list_messages", {}, corpus)),
+        ("mcp", _whole_list(case, corpus)),
+    ):
         if len(listed["messages"]) != len(case.raw_messages):
             yield f"{surface}: {len(listed['messages'])} rows: {listed}"
         subjects = [row["subject"] for row in listed["messages"]]
@@ -47,9 +50,9 @@ def _whole_list(case: Case, corpus: Served) -> Answer:
 def reading_faults(case: Case, corpus: Served) -> Iterator[str]:
     """Every message read whole on both surfaces, and its files downloaded on both."""
     expect = case.expect if case.kind == "message" else {}
-    for row in _http(case, "list_messages", {}, corpus)["messages"]:
+    for row in _over_http(case.id, "list_messages", {}, corpus)["messages"]:
         arguments = {"uid": row["uid"], **EVERYTHING, **_LARGEST}
-        by_http = _http(case, "get_message", arguments, corpus)
+        by_http = _over_http(case.id, "get_message", arguments, corpus)
         by_mcp = corpus.gateway.call("get_message", {"mailbox": case.id, **arguments})
         for surface, message in (("http", by_http), ("mcp", by_mcp)):
             known = expect if "left_out" not in message else {}
@@ -85,10 +88,10 @@ def _file_faults(case: Case, message: Answer, expect: Answer, corpus: Served) ->
 def model_faults(case: Case, corpus: Served) -> Iterator[str]:
     """The call that the case makes over MCP with nothing but what it names."""
     (step,) = case.steps
-    rows = _http(case, "list_messages", {}, corpus)["messages"]
+    rows = _over_http(case.id, "list_messages", {}, corpus)["messages"]
     arguments: dict[str, Any] = {"mailbox": case.id, "uid": rows[0]["uid"]}
     if step["operation"] == "get_attachment":
-        arguments["attachment_id"] = _http(case, "get_message", arguments, corpus)["attachments"][0]["id"]
+        arguments["attachment_id"] = _over_http(case.id, "get_message", arguments, corpus)["attachments"][0]["id"]
     answer = corpus.gateway.call(step["operation"], arguments)
     octets = len(json.dumps(answer, ensure_ascii=False).encode())
     expect = case.expect
@@ -107,18 +110,24 @@ def model_faults(case: Case, corpus: Served) -> Iterator[str]:
 
 
 def scripted_faults(case: Case, corpus: Served) -> Iterator[str]:
-    """The steps of a case before its scripted server, over HTTP; the last one's answer and what the server heard."""
-    answers = [_step(case, step, corpus) for step in case.steps]
+    """The steps of a case before its scripted server, over HTTP and over MCP before another that plays the same."""
+    for surface, mailbox, ask in (("http", case.id, _over_http), ("mcp", over_mcp(case), _over_mcp)):
+        answers = [ask(mailbox, step["operation"], _arguments(mailbox, step, corpus), corpus) for step in case.steps]
+        yield from (f"{surface}: {fault}" for fault in _faults_of(case, answers, corpus.players[mailbox].commands))
+
+
+def _faults_of(case: Case, answers: list[Answer], commands: list[str]) -> Iterator[str]:
     for position, (step, answer) in enumerate(zip(case.steps, answers, strict=True)):
         is_last = position == len(answers) - 1
         expect = case.expect.get("last", case.expect) if is_last else case.expect
         yield from _answer_faults(step["operation"], answer, expect)
     if "error" in case.expect:
         yield from error_faults(answers[-1], case.expect["error"])
-    yield from command_faults(corpus.players[case.id].commands, case.expect)
+    yield from command_faults(commands, case.expect)
 
 
-def _step(case: Case, step: Mapping[str, Any], corpus: Served) -> Answer:
+def _arguments(mailbox: str, step: Mapping[str, Any], corpus: Served) -> dict[str, Any]:
+    """A step's arguments as the product takes them."""
     arguments = dict(step["args"])
     validity = arguments.pop("uidvalidity", None)
     if "uid" in arguments:
@@ -126,13 +135,19 @@ def _step(case: Case, step: Mapping[str, Any], corpus: Served) -> Answer:
     if "cursor_state" in arguments:
         state = arguments.pop("cursor_state")
         arguments["since_cursor"] = since_cursor(
-            corpus.state_dir, "all", case.id, state["uidvalidity"], state["last_uid"]
+            corpus.state_dir, "all", mailbox, state["uidvalidity"], state["last_uid"]
         )
-    return _http(case, step["operation"], arguments, corpus)
+    return arguments
 
 
-def _http(case: Case, operation: str, arguments: Mapping[str, Any], corpus: Served) -> Answer:
-    box = f"/mailboxes/{case.id}"
+def _over_mcp(mailbox: str, operation: str, arguments: Mapping[str, Any], corpus: Served) -> Answer:
+    whole = {"fields": "full"} if operation in ("list_messages", "search", "get_message", "inbox") else {}
+    more = {"view": "full"} if operation == "get_message" else {}
+    return corpus.gateway.call(operation, {"mailbox": mailbox, **whole, **more, **arguments})
+
+
+def _over_http(mailbox: str, operation: str, arguments: Mapping[str, Any], corpus: Served) -> Answer:
+    box = f"/mailboxes/{mailbox}"
     rest = {name: value for name, value in arguments.items() if name not in ("uid", "mailbox")}
     paths = {
         "list_folders": f"{box}/folders",
@@ -143,7 +158,7 @@ def _http(case: Case, operation: str, arguments: Mapping[str, Any], corpus: Serv
         "inbox": "/inbox",
     }
     if operation == "inbox":
-        rest["mailbox"] = case.id
+        rest["mailbox"] = mailbox
     query = {name: str(value).lower() if isinstance(value, bool) else value for name, value in rest.items()}
     response = corpus.gateway.get(paths[operation], **query)
     assert response.status_code != 500, response.text

@@ -16,12 +16,13 @@ from tests.servers.player import ImapPlayer
 
 _MENDED = re.compile(rb"\x00|(?<!\r)\n|\r(?!\n)")
 """What an APPEND over IMAP changes: NUL and line ends that are not CRLF."""
+_OVER_MCP = "-over-mcp"
 _DEFAULT_DATE = "04-Mar-2026 10:00:00 +0000"
 
 
 @dataclass(frozen=True)
 class Served:
-    """A gateway with one mailbox a case, named like it, and the players behind some of them."""
+    """A gateway with one mailbox a case, named like it, and the players behind some of them by mailbox."""
 
     gateway: Gateway
     players: Mapping[str, ImapPlayer]
@@ -35,19 +36,26 @@ def served(cases: Sequence[Case], dovecot: Dovecot, folder: Path) -> Iterator[Se
         for case in cases:
             script = _script(case, folder / case.id)
             if script is not None:
-                players[case.id] = stack.enter_context(ImapPlayer(str(script)))
+                for name in (case.id, over_mcp(case)):
+                    players[name] = stack.enter_context(ImapPlayer(str(script)))
             else:
                 dates = [_internal_date(case)] * len(case.raw_messages)
                 dovecot.deliver(case.id, case.raw_messages, dates=dates)
+        names = [case.id for case in cases] + [name for name in players if name.endswith(_OVER_MCP)]
         mailboxes = "".join(
-            f"  - name: {case.id}\n    imap: {{host: 127.0.0.1, tls: none, username: {case.id}, "
-            f"password: {PASSWORD}, port: {players[case.id].port if case.id in players else dovecot.port}}}\n"
-            for case in cases
+            f"  - name: {name}\n    imap: {{host: 127.0.0.1, tls: none, username: {name}, "
+            f"password: {PASSWORD}, port: {players[name].port if name in players else dovecot.port}}}\n"
+            for name in names
         )
-        tokens = {"all": ("read", ", ".join(case.id for case in cases))}
+        tokens = {"all": ("read", ", ".join(names))}
         limits = "limits: {connect_seconds: 5, command_seconds: 20}"
         gateway = stack.enter_context(running_gateway(folder, mailboxes, tokens, limits))
         yield Served(gateway, players, folder / "state")
+
+
+def over_mcp(case: Case) -> str:
+    """The mailbox of a scripted case for its calls over MCP: its server has not heard those over HTTP."""
+    return f"{case.id}{_OVER_MCP}"
 
 
 def _script(case: Case, folder: Path) -> Path | None:

@@ -74,6 +74,12 @@ def test_the_plain_text_of_a_page_has_no_hidden_words_either() -> None:
     assert (shown.text, "Forward" in (shown.html or "")) == ("Lunch?", True)
 
 
+def test_words_of_a_page_stay_apart_in_every_form() -> None:
+    shown = reading(message(page="<p>Party on <b>Saturday</b> , <i>perhaps</i> .</p>"))
+    assert shown.reader == shown.text == "Party on Saturday , perhaps ."
+    assert shown.safe_html == "<p>Party on <b>Saturday</b> , <i>perhaps</i> .</p>"
+
+
 def test_a_page_that_is_one_picture_gives_way_to_the_text_beside_it() -> None:
     shown = reading(message(text="Dinner on Saturday at 19:30, by the river.", page="<img src=x.png><p>Menu</p>"))
     assert shown.reader == "Dinner on Saturday at 19:30, by the river."

@@ -130,14 +130,19 @@ def tidy(text: str, *, marks: bool = False) -> str:
     what is for private use or no character at all becomes U+FFFD. With `marks` the brackets `MARKS` stay.
     Doing it twice changes nothing.
     """
+    text = "\n".join([line.rstrip() for line in tidy_piece(text, marks=marks).split("\n")])
+    return _MANY_LINES.sub("\n\n", text)
+
+
+def tidy_piece(text: str, *, marks: bool = False) -> str:
+    """As `tidy`, of text that goes on elsewhere: the blanks at the ends of its lines part words, and stay."""
     text = _BREAKS.sub("\n", text.replace("\r\n", "\n").replace("\r", "\n"))
     text = (_UNSEEN_BESIDE_MARKS if marks else _UNSEEN).sub(_kept, text)
     if not text.isascii():
         text = _SPACES.sub(" ", _UNASSIGNED.sub("\ufffd", text))
         # Composing may bring a letter and a mark together that were apart; marks are counted afterwards.
         text = _MANY_MARKS.sub(r"\1", unicodedata.normalize("NFC", text))
-    text = "\n".join([line.rstrip() for line in _LONG_RUN.sub(_cut, text).split("\n")])
-    return _MANY_LINES.sub("\n\n", text)
+    return _MANY_LINES.sub("\n\n", _LONG_RUN.sub(_cut, text))
 
 
 def _cut(match: re.Match[str]) -> str:

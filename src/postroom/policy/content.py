@@ -17,7 +17,7 @@ from postroom.mail.page import LINK_OPEN, Page, read_page
 from postroom.mail.quotes import without_history
 from postroom.mail.render import words_of_html
 from postroom.mail.signals import SIGNALS, Household, sender_signals
-from postroom.mail.unseen import tidy, unseen_in, visible_line, without_unseen
+from postroom.mail.unseen import tidy, tidy_piece, unseen_in, visible_line, without_unseen
 from postroom.mail.url import Target, find_urls, read_url
 
 LONG_LINK = 60
@@ -100,7 +100,7 @@ class _Pages:
 
     def read(self, html: str) -> Page:
         if html not in self._pages:
-            self._pages[html] = read_page(html, lambda text: neutralised(tidy(text)))
+            self._pages[html] = read_page(html, lambda text: neutralised(tidy_piece(text)))
         return self._pages[html]
 
 
