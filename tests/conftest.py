@@ -10,7 +10,7 @@ import pytest
 from tests.servers.dovecot import STRICT_HOST, Dovecot, running_dovecot
 from tests.servers.gateway import Gateway, running_gateway
 from tests.servers.mail import FOLDERS, many, plain, secret_messages
-from tests.servers.ports import free_port
+from tests.servers.ports import refusing_port
 from tests.servers.smtp import running_smtp
 
 INBOX_SIZE = 2_000
@@ -55,8 +55,8 @@ def mailboxes(dovecot: Dovecot, smtp_port: int) -> str:
     imap: {{host: 127.0.0.1, port: {dovecot.tls_port}, username: work, password: correct-horse, ca_file: {ca}}}
     smtp: {{host: 127.0.0.1, port: {smtp_port}, tls: starttls, username: work, password: correct-horse, ca_file: {ca}}}
   - name: down
-    imap: {{host: 127.0.0.1, port: {free_port()}, tls: none, username: down, password: correct-horse}}
-    smtp: {{host: 127.0.0.1, port: {free_port()}, tls: none}}
+    imap: {{host: 127.0.0.1, port: {refusing_port()}, tls: none, username: down, password: correct-horse}}
+    smtp: {{host: 127.0.0.1, port: {refusing_port()}, tls: none}}
   - name: strict
     imap: {{host: {STRICT_HOST}, port: {dovecot.port}, tls: starttls, username: strict, password: correct-horse,
             certificate_sha256: {dovecot.pin}}}

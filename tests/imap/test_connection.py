@@ -28,7 +28,7 @@ from postroom.imap.login import Identity
 from postroom.imap.opening import open_connection
 from tests.servers.certificates import make_certificate
 from tests.servers.peer import Conversation, Listening, Peer, listening
-from tests.servers.ports import free_port
+from tests.servers.ports import refusing_port
 
 pytestmark = pytest.mark.anyio
 
@@ -162,7 +162,7 @@ async def test_a_greeting_that_is_none_is_told_as_what_it_is(greeting: bytes, fa
 
 async def test_nobody_at_the_port_is_a_refused_connection() -> None:
     with pytest.raises(ConnectFault):
-        await open_connection(at(free_port()), ANA, QUICK)
+        await open_connection(at(refusing_port()), ANA, QUICK)
 
 
 async def test_a_server_that_never_greets_costs_the_connect_deadline() -> None:

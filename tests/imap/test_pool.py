@@ -11,7 +11,7 @@ from postroom.imap.connection import Deadlines
 from postroom.imap.faults import BusyFault, ConnectFault, CredentialFault, LoginFault, RefusedFault
 from postroom.imap.pool import LONGEST_REST, REFUSED_REST, Pool, Server, rest_after
 from tests.servers.peer import Peer, listening
-from tests.servers.ports import free_port
+from tests.servers.ports import refusing_port
 
 pytestmark = pytest.mark.anyio
 
@@ -166,7 +166,7 @@ async def test_a_refused_password_is_tried_again_after_a_long_rest_or_when_a_per
 
 async def test_a_server_that_is_down_is_left_alone_for_longer_each_time() -> None:
     clock = HandClock()
-    pool = pool_at(free_port(), clock)
+    pool = pool_at(refusing_port(), clock)
     waits = []
     for _ in range(5):
         with pytest.raises(ConnectFault):
@@ -256,7 +256,7 @@ async def test_a_secret_that_never_comes_costs_the_connect_deadline(monkeypatch:
         await asyncio.Event().wait()
         raise AssertionError
 
-    endpoint = Endpoint("127.0.0.1", free_port(), "none")
+    endpoint = Endpoint("127.0.0.1", refusing_port(), "none")
     pool = Pool(Server(endpoint, "ana", "password", never, Deadlines(0.1, 0.5), 1), HandClock())
     with pytest.raises(CredentialFault):
         async with pool.connection():

@@ -22,7 +22,7 @@ from postroom.mailbox.checkup import check
 from tests.servers.certificates import make_certificate
 from tests.servers.dovecot import STRICT_HOST, Dovecot, running_dovecot
 from tests.servers.peer import Peer, listening
-from tests.servers.ports import free_port
+from tests.servers.ports import refusing_port
 
 SOON = LimitsConfig(connect_seconds=1, command_seconds=2)
 PASSWORD = "swordfish-7319"
@@ -173,7 +173,7 @@ def test_a_server_that_wants_tls_before_a_password_is_told(check_text: Check, do
 @pytest.mark.parametrize(("side", "ports"), [("imap", IMAP_PORTS), ("smtp", SMTP_PORTS)])
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
 def test_a_closed_port_is_told_with_the_usual_ones(check_text: Check, side: str, ports: str, host: str) -> None:
-    assert fault_of(check_text(one(side, port=free_port()).replace("127.0.0.1", host))) == (
+    assert fault_of(check_text(one(side, port=refusing_port()).replace("127.0.0.1", host))) == (
         "no connection: nobody accepts it on this port.\n"
         f"    Check {side}.port: {ports}. If it is right, the server is down or a firewall refuses."
     )

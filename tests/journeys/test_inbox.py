@@ -21,7 +21,7 @@ from tests.servers.gateway import Gateway, running_gateway
 from tests.servers.mail import plain
 from tests.servers.peer import Peer
 from tests.servers.player import ImapPlayer
-from tests.servers.ports import free_port
+from tests.servers.ports import refusing_port
 
 INBOX_SECONDS = 1.5
 LIMITS = f"limits: {{inbox_seconds: {INBOX_SECONDS}}}"
@@ -55,7 +55,7 @@ def test_mailboxes_that_are_refused_or_hang_delay_no_other_and_are_named(dovecot
         boxes = (
             mailbox("hanging", silent.getsockname()[1])
             + mailbox("fine", dovecot.port, "inbox-fine")
-            + mailbox("refused", free_port())
+            + mailbox("refused", refusing_port())
             + mailbox("well", dovecot.port, "inbox-well")
         )
         dovecot.deliver("inbox-fine", [plain("Fine")], dates=["03-Mar-2026 09:00:00 +0000"])

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from postroom.cli import main
 from tests.servers.gateway import Gateway, gateway_thread
-from tests.servers.ports import free_port
+from tests.servers.ports import refusing_port
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def config_file(tmp_path: Path) -> Path:
     path = tmp_path / "postroom.yaml"
     path.write_text(
         "server: {listen: '127.0.0.1:0'}\nmailboxes:\n"
-        f"  - {{name: work, imap: {{host: 127.0.0.1, port: {free_port()}, tls: none, username: u, password: p}}}}\n"
+        f"  - {{name: work, imap: {{host: 127.0.0.1, port: {refusing_port()}, tls: none, username: u, password: p}}}}\n"
     )
     path.chmod(0o600)
     return path

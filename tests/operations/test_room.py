@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import orjson
 import pytest
 
@@ -77,21 +79,28 @@ def test_a_program_gets_all_of_it() -> None:
     assert "left_out" not in answer
 
 
-def test_twenty_long_messages_stay_within_the_budget_and_none_disappears(gateway: Gateway, dovecot: Dovecot) -> None:
+@pytest.fixture
+def long_folder(dovecot: Dovecot) -> Iterator[str]:
+    """Twenty long messages, in a folder that is gone afterwards: the mailbox is everybody's."""
     letters = [
         f"Subject: Long {number}\r\nFrom: d@example.org\r\n\r\n".encode() + b"Some words of text.\r\n" * 5_000
         for number in range(20)
     ]
-    dovecot.deliver("work", letters, "deep/er/still")
-    rows = gateway.get("/mailboxes/work/messages", folder="deep/er/still").json()["messages"]
+    dovecot.create("work", "Long")
+    dovecot.deliver("work", letters, "Long")
+    yield "Long"
+    with dovecot.login("work") as client:
+        client.delete("Long")
+
+
+def test_twenty_long_messages_stay_within_the_budget_and_none_disappears(gateway: Gateway, long_folder: str) -> None:
+    rows = gateway.get("/mailboxes/work/messages", folder=long_folder).json()["messages"]
     uids = [row["uid"] for row in rows]
-    answer = gateway.call("get_message", {"mailbox": "work", "folder": "deep/er/still", "uids": uids})
+    answer = gateway.call("get_message", {"mailbox": "work", "folder": long_folder, "uids": uids})
     assert [message["uid"] for message in answer["messages"]] == uids
     assert all(message["truncated"] and len(message["reader"]) >= 200 for message in answer["messages"])
     assert size(answer) <= MODEL_BUDGET
-    one = gateway.call("get_message", {"mailbox": "work", "folder": "deep/er/still", "uid": uids[0]})
+    one = gateway.call("get_message", {"mailbox": "work", "folder": long_folder, "uid": uids[0]})
     assert (len(one["reader"]), size(one) <= MODEL_BUDGET) == (20_000, True)
-    asked = gateway.call(
-        "get_message", {"mailbox": "work", "folder": "deep/er/still", "uid": uids[0], "max_chars": 90_000}
-    )
+    asked = gateway.call("get_message", {"mailbox": "work", "folder": long_folder, "uid": uids[0], "max_chars": 90_000})
     assert len(asked["reader"]) == 90_000

@@ -10,7 +10,7 @@ import pytest
 from postroom.base.secret import Secret
 from postroom.base.tls import Endpoint
 from postroom.smtp import SmtpFault, Submission
-from tests.servers.ports import free_port
+from tests.servers.ports import refusing_port
 
 pytestmark = pytest.mark.anyio
 
@@ -79,7 +79,7 @@ async def test_what_a_server_answers_is_told_by_one_word(answers: dict[bytes, by
 
 
 async def test_nobody_there_is_refused_and_silence_is_a_timeout() -> None:
-    nobody = Submission(Endpoint("127.0.0.1", free_port(), "none"), None, "password", None, 1, 1)
+    nobody = Submission(Endpoint("127.0.0.1", refusing_port(), "none"), None, "password", None, 1, 1)
     with pytest.raises(SmtpFault) as told:
         await nobody.probe()
     assert told.value.reason == "refused"
