@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from postroom.mail import date
 from postroom.mail.date import format_utc, parse_date
 
 ZONES = st.integers(-14 * 60, 14 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))
@@ -105,3 +106,17 @@ def test_any_octets_give_a_moment_in_utc_or_nothing(value: bytes) -> None:
 
 def test_the_year_is_written_with_four_digits() -> None:
     assert format_utc(datetime(1900, 1, 2, 3, 4, 5, 678, tzinfo=UTC)) == "1900-01-02T03:04:05Z"
+
+
+PLAIN = st.builds(
+    "{}{} {} {} {}:{}:{} {}{}".format,
+    *(st.sampled_from(["Tue, ", "Xyz, ", ""]), st.integers(0, 40), st.sampled_from(["Jan", "Sep", "Dec", "Foo"])),
+    *(st.integers(1800, 2100), *[st.integers(0, 70).map("{:02}".format)] * 3, st.sampled_from("+-")),
+    st.integers(0, 9999).map("{:04}".format),
+)
+
+
+@given(PLAIN)
+def test_what_is_read_in_one_go_is_what_a_closer_look_finds(text: str) -> None:
+    at_once = date._ordinary(text.encode())
+    assert at_once is None or at_once == date._unusual(text.encode())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
 
 from postroom.imap.wire import Token, as_int
 from postroom.mail.model import Entity, Field
@@ -23,8 +24,17 @@ def read_structure(token: Token) -> Entity | None:
     return entity
 
 
-def is_lone_text(token: Token) -> bool:
-    """Whether a message is nothing but a text without a name or a disposition, as most are; False if it is unclear."""
+def is_words_alone(token: Token) -> bool:
+    """Whether a message is one text, or alternatives that are texts, as most are; False if it is unclear."""
+    if not isinstance(token, list) or not token or not isinstance(token[0], list):
+        return _is_text(token)
+    parts = list(takewhile(lambda part: isinstance(part, list), token))
+    kind = _at(token, len(parts))
+    return isinstance(kind, bytes) and kind.lower() == b"alternative" and all(map(_is_text, parts))
+
+
+def _is_text(token: Token) -> bool:
+    """A text without a name or a disposition."""
     if not isinstance(token, list) or len(token) < _BASIC_TEXT or not isinstance(token[0], bytes):
         return False
     if token[0].lower() != b"text" or not isinstance(token[1], bytes) or token[1].lower() not in (b"plain", b"html"):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta, timezone
+from functools import lru_cache
 from typing import Literal
 
 from postroom.imap.connection import Connection
@@ -179,13 +180,19 @@ def read_fetch(reply: Reply, alone: int | None = None) -> FetchAnswer:
     return FetchAnswer(messages, garbled, partial=None in named or bool(nameless))
 
 
+@lru_cache(maxsize=256)
+def _item_name(item: bytes) -> str:
+    """Few names come over and over again."""
+    return (as_text(item) or "").upper()
+
+
 def _pairs(values: list[Token]) -> dict[str, Token]:
     """Items by name. A flag where a name should be is passed over: some servers leave out the parentheses."""
     items = values[0] if values and isinstance(values[0], list) else []
     pairs: dict[str, Token] = {}
     rest = iter(items)
     for item in rest:
-        name = (as_text(item) or "").upper()
+        name = _item_name(item) if isinstance(item, bytes) else ""
         if name.startswith("\\"):
             continue
         value = next(rest, None)

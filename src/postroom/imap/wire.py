@@ -82,13 +82,15 @@ _STATUS = re.compile(rb"(OK|NO|BAD|BYE|PREAUTH)(?: +(.*))?\Z", re.I | re.S)
 _CODE = re.compile(rb"\[([^\]\s]+)(?: ((?:\"(?:[^\"\\]|\\.)*\"|[^\]\"])*))?\] ?(.*)\Z", re.S)
 _TOKEN = re.compile(
     rb"""[ ]*(?:
-        (?P<open>\() | (?P<close>\))
-      | "(?P<quoted>[^"\\\r\n]*+(?:\\.[^"\\\r\n]*+)*+)"
-      | (?P<atom>(?:[^\s()"{}\[\]\x00]+|\{(?!\d+\+?\}\Z)|\}|\[(?:"(?:[^"\\]|\\.)*"|[^\]"])*\]|\])+)
-      | (?P<stray>.)
+        (\() | (\))
+      | "([^"\\\r\n]*+(?:\\.[^"\\\r\n]*+)*+)"
+      | ((?:[^\s()"{}\[\]\x00]+|\{(?!\d+\+?\}\Z)|\}|\[(?:"(?:[^"\\]|\\.)*"|[^\]"])*\]|\])+)
+      | (.)
     )""",
     re.X | re.S,
 )
+_OPENS, _CLOSES, _QUOTED, _ATOM = 1, 2, 3, 4
+"""Its groups; the last one is what is no token."""
 _ESCAPE = re.compile(rb"\\(.)", re.S)
 _KEPT = 1_000
 _FETCH_UID = re.compile(rb"\bUID (\d{1,10})\b", re.I)
@@ -196,15 +198,17 @@ class _Reader:
     def feed(self, text: bytes) -> None:
         text = _LITERAL.sub(b"", text).rstrip(b" \t")
         for match in _TOKEN.finditer(text):
-            kind = match.lastgroup
-            if kind == "atom":
-                atom = match["atom"]
-                self.add(None if len(atom) == 3 and atom.upper() == b"NIL" else atom)
-            elif kind == "quoted":
-                self.add(read_quoted(match["quoted"]))
-            elif kind == "open":
+            kind = match.lastindex
+            if kind == _ATOM:
+                atom = match[_ATOM]
+                # Of all that is read most is words: they are put down here, without a call.
+                if not self._too_deep:
+                    self._stack[-1].append(None if len(atom) == 3 and atom.upper() == b"NIL" else atom)
+            elif kind == _QUOTED:
+                self.add(read_quoted(match[_QUOTED]))
+            elif kind == _OPENS:
                 self._open()
-            elif kind == "close":
+            elif kind == _CLOSES:
                 self._close()
             else:
                 raise WireFault("octets that are no IMAP token")

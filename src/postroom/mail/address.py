@@ -38,6 +38,8 @@ def parse_addresses(value: bytes, assumed: str | None = None) -> tuple[Address, 
     that can be read in two ways names nobody and is left out; so are those without a domain, and `<>`. Names
     that are neither encoded nor UTF-8 are in the charset `assumed`.
     """
+    if not value:
+        return ()
     ordinary = _ordinary(value) if len(value) <= _LONGEST_ORDINARY else None
     if ordinary is not None:
         return ordinary

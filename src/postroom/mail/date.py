@@ -35,6 +35,10 @@ _OFFSET = re.compile(
     r"\s?\"?(?:(?:GMT|UTC?|Z)\s?)?(?P<sign>[+-])(?:(?P<hours>\d{1,2}?)(?::?(?P<minutes>\d{2}))?(?!\d))?",
     re.ASCII | re.IGNORECASE,
 )
+_SHORT_MONTHS = {month[:3].capitalize().encode(): number for number, month in enumerate(_MONTHS, 1)}
+_ORDINARY = re.compile(
+    rb"(?:[A-Z][a-z]{2}, )?(\d{1,2}) ([A-Z][a-z]{2}) (\d{4}) (\d\d):(\d\d):(\d\d) ([+-])(\d\d)(\d\d)\Z"
+)
 _NAMED = re.compile(r"\s?([A-Za-z]+)")
 
 
@@ -62,6 +66,28 @@ def parse_day(value: bytes) -> date | None:
 
 def _written(value: bytes) -> tuple[datetime, timedelta] | None:
     """The moment as its writer's clock showed it, and how far east of UTC that clock was."""
+    return _ordinary(value) or _unusual(value)
+
+
+def _ordinary(value: bytes) -> tuple[datetime, timedelta] | None:
+    """A value just as RFC 5322 3.3 has it, read in one go; None for what needs a closer look."""
+    match = _ORDINARY.match(value)
+    if match is None:
+        return None
+    day, month, year, hour, minute, second, sign, hours, minutes = match.groups()
+    if second > b"59" or hours > b"23" or minutes > b"59" or not year >= b"1900":
+        return None
+    try:
+        local = datetime(
+            int(year), _SHORT_MONTHS.get(month, 0), int(day), int(hour), int(minute), int(second), tzinfo=UTC
+        )
+    except ValueError:
+        return None
+    east = timedelta(hours=int(hours), minutes=int(minutes))
+    return local, east if sign == b"+" else -east
+
+
+def _unusual(value: bytes) -> tuple[datetime, timedelta] | None:
     text = " ".join(_without_comments(value[:_LOOKED_AT].decode("utf-8", "replace")).split())
     match = next(filter(None, (form.match(text) for form in _FORMS)), None)
     if match is None:

@@ -28,7 +28,7 @@ def parse_head(block: bytes) -> Head:
     for field in fields:
         first.setdefault(field.name.lower(), field.value)
     subject, date = first.get("subject"), first.get("date")
-    charset = parse_mime_value(first.get("content-type", b"")).parameters.get("charset")
+    charset = None if block.isascii() else parse_mime_value(first.get("content-type", b"")).parameters.get("charset")
     head = Head(
         fields=fields,
         subject=None if subject is None else one_line(decode_words(subject, charset)),
@@ -82,6 +82,8 @@ def message_ids(value: bytes) -> tuple[str, ...]:
 
     A lone word without brackets is an id too. Past `MAX_IDS` the first and the latest are kept.
     """
+    if not value:
+        return ()
     found = _MESSAGE_ID.findall(value)
     if not found and len(value.split()) == 1 and len(value) <= 998:
         found = [value.strip(b"<> \t\r\n")]

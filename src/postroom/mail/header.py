@@ -28,6 +28,7 @@ _KNOWN_FIELD = re.compile(
     rb"|mime-version|content-[a-z-]{2,30}|list-[a-z-]{2,20}|x-[!-9;-~]{1,100})[ \t]*+:",
     re.IGNORECASE,
 )
+_FOLD = re.compile(rb"\r*+\n(?=[ \t])")
 _NAME = re.compile(rb"([!-9;-~]+)[ \t]*:")
 _WORD_START = re.compile(rb"=\?([^?\s]{0,75})\?([bBqQ])\?")
 
@@ -82,24 +83,14 @@ def parse_fields(block: bytes) -> tuple[Field, ...]:
 
     At most `MAX_FIELDS` fields of the first `MAX_BLOCK` octets.
     """
+    unfolded = _FOLD.sub(b"", block[:MAX_BLOCK])
     fields: list[Field] = []
-    for line in _unfolded(block[:MAX_BLOCK]):
+    for line in unfolded.split(b"\n"):
         if name := _NAME.match(line):
             fields.append(Field(name[1].decode("ascii"), line[name.end() :].strip(b" \t\r")))
             if len(fields) == MAX_FIELDS:
                 break
     return tuple(fields)
-
-
-def _unfolded(block: bytes) -> Iterator[bytes]:
-    pieces: list[bytes] = []
-    for line in block.split(b"\n"):
-        line = line.rstrip(b"\r")
-        if not line.startswith((b" ", b"\t")):
-            yield b"".join(pieces)
-            pieces = []
-        pieces.append(line)
-    yield b"".join(pieces)
 
 
 def first_value(fields: tuple[Field, ...], name: str) -> bytes | None:

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(NamedTuple):
     """One mailbox of an address field (RFC 5322 3.4): display name decoded, or None, and `local@domain`."""
 
     name: str | None
     address: str
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(NamedTuple):
     """One header field: its name as written, and its raw value, unfolded, without the final line end."""
 
     name: str

@@ -15,7 +15,7 @@ from postroom.mailbox.account import Account
 from postroom.mailbox.reading import BEGINNING
 from postroom.mailbox.uids import changed, gone
 
-RANGE = 512 * 1024
+RANGE = 256 * 1024
 """Octets that are fetched at a time."""
 
 

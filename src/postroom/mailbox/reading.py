@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from postroom.imap import commands
-from postroom.imap.bodystructure import is_lone_text, read_structure
+from postroom.imap.bodystructure import is_words_alone, read_structure
 from postroom.imap.commands import FetchAnswer, Items
 from postroom.imap.connection import Connection
 from postroom.imap.faults import LostFault
@@ -223,7 +223,8 @@ class OpenFolder:
 
     async def _parsed(self, messages: list[Items]) -> list[Fetched]:
         """Rows of what was told; in a thread where it is much: hostile heads and structures are seconds of work."""
-        told = [token for items in messages for token in (items.header, items.structure)]
+        told: list[Token] = [items.header for items in messages]
+        told += [items.structure for items in messages if not is_words_alone(items.structure)]
         return self._rows_of(messages) if _is_little(told) else await asyncio.to_thread(self._rows_of, messages)
 
     def _rows_of(self, messages: list[Items]) -> list[Fetched]:
@@ -322,7 +323,7 @@ def _assembled_beginning(octets: bytes) -> Content:
 
 def has_attachments(structure: Token) -> bool | None:
     """Whether a message has attachments by its server's BODYSTRUCTURE; None when that cannot be read."""
-    if is_lone_text(structure):
+    if is_words_alone(structure):
         return False
     entity: Entity | None = read_structure(structure)
     if entity is None:
