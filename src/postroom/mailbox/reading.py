@@ -224,7 +224,7 @@ class OpenFolder:
     async def _parsed(self, messages: list[Items]) -> list[Fetched]:
         """Rows of what was told; in a thread where it is much: hostile heads and structures are seconds of work."""
         told: list[Token] = [items.header for items in messages]
-        told += [items.structure for items in messages if not is_words_alone(items.structure)]
+        told += [items.structure for items in messages if _is_tree(items.structure)]
         return self._rows_of(messages) if _is_little(told) else await asyncio.to_thread(self._rows_of, messages)
 
     def _rows_of(self, messages: list[Items]) -> list[Fetched]:
@@ -268,6 +268,11 @@ class OpenFolder:
 
     def _unreadable(self, uid: int) -> Fetched:
         return replace(self._fetched(Items(uid), _NO_HEAD, None), incomplete=_UNREADABLE)
+
+
+def _is_tree(structure: Token) -> bool:
+    """Whether there is more than one part to read in it."""
+    return isinstance(structure, list) and bool(structure) and isinstance(structure[0], list)
 
 
 def _is_little(tokens: list[Token]) -> bool:
