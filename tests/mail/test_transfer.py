@@ -98,7 +98,8 @@ def test_the_name_of_an_encoding_is_trimmed(value: bytes | None, name: str) -> N
 @given(OCTETS)
 def test_what_python_encodes_is_decoded(octets: bytes) -> None:
     assert decode_transfer(base64.encodebytes(octets), "base64") == octets
-    assert decode_transfer(quopri.encodestring(octets, quotetabs=True), "quoted-printable") == octets
+    text = octets.replace(b"\r", b"")  # of line ends that are mixed Python's encoder makes one kind
+    assert decode_transfer(quopri.encodestring(text, quotetabs=True), "quoted-printable") == text
     lines = b"".join(binascii.b2a_uu(octets[at : at + 45]) for at in range(0, len(octets), 45))
     assert decode_transfer(b"begin 644 x\n" + lines + b"`\nend\n", "x-uue") == octets
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Literal
 
@@ -242,17 +242,20 @@ _MONTHS = {name: number for number, name in enumerate(
 )}  # fmt: skip
 
 
+_DATE_TIME = re.compile(
+    rb"\s*(\d{1,2})-([A-Za-z]{3})-(\d{4})\s+(\d{1,2}):(\d{1,2}):(\d{1,2})\s+([+-])(\d\d)(\d\d)\s*\Z"
+)
+
+
 def read_internal_date(value: bytes) -> datetime | None:
     """`" 3-Mar-2026 09:05:00 +0100"` (RFC 9051, date-time) in UTC; None for anything else."""
+    match = _DATE_TIME.match(value)
+    if match is None:
+        return None
+    day, month, year, hour, minute, second, sign, hours, minutes = match.groups()
+    number, east = _MONTHS.get(month.lower(), 0), timedelta(hours=int(hours), minutes=int(minutes))
     try:
-        date, clock, zone = value.split()
-        day, month, year = date.split(b"-")
-        if len(year) != 4:
-            return None
-        hour, minute, second = (int(word) for word in clock.split(b":"))
-        offset = timedelta(hours=int(zone[1:3]), minutes=int(zone[3:5])) * (-1 if zone[:1] == b"-" else 1)
-        month_number, second = _MONTHS[month.lower()], min(second, 59)
-        local = datetime(int(year), month_number, int(day), hour, minute, second, tzinfo=timezone(offset))
-        return local.astimezone(UTC)
-    except (ValueError, KeyError, OverflowError):
+        local = datetime(int(year), number, int(day), int(hour), int(minute), min(int(second), 59), tzinfo=UTC)
+        return local - east if sign == b"+" else local + east
+    except (ValueError, OverflowError):
         return None

@@ -7,7 +7,7 @@ A response reaches us in pieces: the text between literals as `bytes`, each lite
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -184,6 +184,10 @@ def tokenize(pieces: Sequence[Piece]) -> list[Token]:
     return reader.finished()
 
 
+def _pass_over(_token: Token) -> None:
+    """For what is nested too deep to be kept."""
+
+
 class _Reader:
     """Collects tokens with a stack of its own, so that nesting costs no recursion."""
 
@@ -197,21 +201,26 @@ class _Reader:
 
     def feed(self, text: bytes) -> None:
         text = _LITERAL.sub(b"", text).rstrip(b" \t")
+        put = self._put()
         for match in _TOKEN.finditer(text):
             kind = match.lastindex
             if kind == _ATOM:
                 atom = match[_ATOM]
-                # Of all that is read most is words: they are put down here, without a call.
-                if not self._too_deep:
-                    self._stack[-1].append(None if len(atom) == 3 and atom.upper() == b"NIL" else atom)
+                put(None if len(atom) == 3 and atom.upper() == b"NIL" else atom)
             elif kind == _QUOTED:
-                self.add(read_quoted(match[_QUOTED]))
+                put(read_quoted(match[_QUOTED]))
             elif kind == _OPENS:
                 self._open()
+                put = self._put()
             elif kind == _CLOSES:
                 self._close()
+                put = self._put()
             else:
                 raise WireFault("octets that are no IMAP token")
+
+    def _put(self) -> Callable[[Token], object]:
+        """Where tokens go now. Of all that is read most is words, so it is asked for once a list."""
+        return _pass_over if self._too_deep else self._stack[-1].append
 
     def _open(self) -> None:
         if self._too_deep or len(self._stack) >= MAX_NESTING:

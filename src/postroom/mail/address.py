@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import islice, pairwise
 
 from postroom.mail.addresstokens import BROKEN, QUOTED, WORD, Token, tokens
@@ -48,8 +49,12 @@ def parse_addresses(value: bytes, assumed: str | None = None) -> tuple[Address, 
     return tuple(islice((address for address in found if address), MAX_ADDRESSES))
 
 
+@lru_cache(maxsize=1_000)
 def _ordinary(value: bytes) -> tuple[Address, ...] | None:
-    """What the tokens of a value would give too, if they are as they mostly are; else None."""
+    """What the tokens of a value would give too, if they are as they mostly are; else None.
+
+    Remembered, since the same people write to the same people.
+    """
     found: list[Address] = []
     position = 0
     while match := _ORDINARY.match(value, position):

@@ -23,6 +23,8 @@ _GMAILS_OWN = {
 
 def labels_of(items: Items, folder: Folder) -> tuple[str, ...]:
     """In order, each once."""
+    if items.labels is None and all(flag.startswith("\\") for flag in items.flags or ()):
+        return ()
     return tuple(sorted({*keywords(items.flags or ()), *_gmail_labels(items, folder)}))
 
 

@@ -290,11 +290,10 @@ def row_fields(shown: Shown, mailbox: str, room: Room) -> dict[str, Any]:
     }
 
 
-def correspondents(addresses: tuple[Address, ...], name: str, room: Room) -> list[Correspondent]:
+def correspondents(addresses: tuple[Address, ...], name: str, room: Room) -> list[dict[str, str | None]]:
+    """The fields of correspondents; the row that they are for makes models of them."""
     return [
-        Correspondent(
-            name=address.name and room.short(address.name), address=room.short(address.address, LONGEST_ADDRESS)
-        )
+        {"name": address.name and room.short(address.name), "address": room.short(address.address, LONGEST_ADDRESS)}
         for address in room.some(name, addresses)
     ]
 
