@@ -1,4 +1,4 @@
-"""The one corridor that every call walks: offered, budget, shape, run; the one place that catches the unexpected."""
+"""The one corridor that every call walks: offered, budget, shape, scope, run; only here the unexpected is caught."""
 
 from __future__ import annotations
 
@@ -64,6 +64,8 @@ class Corridor:
             ask = operation.ask.model_validate(dict(arguments))
         except ValidationError as error:
             raise argument_error(error, operation.ask.model_fields) from None
+        if lacking := operation.access.missing(ask, caller):
+            raise lacking
         return await self._run(operation, ask, Call(caller, surface, self._directory, partial(self._failed, name)))
 
     async def _run(self, operation: Operation[Any, Any], ask: Any, call: Call) -> dict[str, Any] | Blob:
