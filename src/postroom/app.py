@@ -22,6 +22,7 @@ from postroom.base.seal import Seal
 from postroom.config import Config
 from postroom.mailbox.directory import Directory
 from postroom.mailbox.wiring import open_mailbox
+from postroom.operations.books import Books
 from postroom.operations.perform import Corridor
 from postroom.store import keys
 from postroom.store.database import FILE_NAME, Database
@@ -164,7 +165,14 @@ def _application(config: Config, directory: Directory, database: Database, clock
     return Application(
         Guard(config.server.public_url, config.server.allowed_hosts, config.server.allowed_origins),
         Authenticator(config.tokens, names, database, clock),
-        Corridor(directory, clock, log, config.limits.requests_per_minute, config.limits.mcp_inline_max_bytes),
+        Corridor(
+            directory,
+            clock,
+            log,
+            config.limits.requests_per_minute,
+            config.limits.mcp_inline_max_bytes,
+            Books(database, clock, config.limits),
+        ),
         Documents(config.server.public_url),
         config.limits.request_max_bytes,
         log,

@@ -19,7 +19,7 @@ MAY_IMPORT = {
     "time": {"base/clock"},
     "socket": {"app", "base/tls", "demo/__init__"},
     "ssl": {"base/tls", "imap/stream", "smtp"},
-    "sqlite3": {"store/database", "store/keys", "store/migrations", "store/tokens", "store/worker"},
+    "sqlite3": {"store/database", "store/keys", "store/migrations", "store/spending", "store/tokens", "store/worker"},
     "uvicorn": {"app", "surfaces/http_connection"},
     "aiosmtplib": {"smtp"},
     "pymap": {"demo/servers"},

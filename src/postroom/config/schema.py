@@ -64,7 +64,7 @@ class LimitsConfig(Section):
     sends_per_hour: NotNegative = 100
     """Messages that one token sends in an hour; 0 is no limit. Sending is not built yet."""
     moves_per_hour: NotNegative = 1000
-    """Messages that one token moves or deletes in an hour; 0 is no limit. Moving is not built yet."""
+    """Messages that one token moves or deletes in any hour; 0 is no limit."""
     connect_seconds: Seconds = 10.0
     """How long a mail server may take to accept a connection and greet."""
     command_seconds: Seconds = 30.0

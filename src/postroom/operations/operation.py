@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Generic, TypeVar, cast, get_type_hints
 
@@ -16,6 +16,7 @@ from postroom.operations.access import Access
 from postroom.operations.answer import Answer
 from postroom.operations.ask import Ask
 from postroom.operations.blob import Blob
+from postroom.operations.books import Books, unwritable
 from postroom.operations.schema import argument_schema
 
 
@@ -38,6 +39,10 @@ class Effect:
 
 READS = Effect(read_only=True, idempotent=True, destructive=False, open_world=False)
 PROBES = Effect(read_only=True, idempotent=True, destructive=False, open_world=True)
+WRITES = Effect(read_only=False, idempotent=False, destructive=False, open_world=False)
+CHANGES = Effect(read_only=False, idempotent=True, destructive=False, open_world=False)
+REMOVES = Effect(read_only=False, idempotent=False, destructive=True, open_world=False)
+SENDS = Effect(read_only=False, idempotent=False, destructive=True, open_world=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +54,20 @@ class Call:
     directory: Directory
     failed: Callable[[GatewayError], None] = lambda _: None
     """Tell the operator's log of a mail server's failure that the answer names instead of being it."""
+    books: Books | None = None
+    """Where it is counted what tokens spend; without any, nothing may be spent."""
+    facts: dict[str, Any] = field(default_factory=dict)
+    """What the handler noted."""
+
+    def note(self, **facts: Any) -> None:
+        """Add facts to the record of this call's outcome: small JSON values, never what a message says."""
+        self.facts.update(facts)
+
+    async def spend_moves(self, count: int) -> None:
+        """Before moving or deleting that many messages. Raises `rate_limited` with `retry_after`."""
+        if self.books is None:
+            raise unwritable()
+        await self.books.spend_moves(self.caller.token, count)
 
     def mailbox(self, name: str | None) -> MailboxView:
         """Raises `not_found` or `conflict`."""

@@ -17,6 +17,7 @@ from postroom.base.logs import Log
 from postroom.mailbox.directory import Directory
 from postroom.operations.answer import Answer
 from postroom.operations.blob import Blob
+from postroom.operations.books import Books
 from postroom.operations.catalogue import CATALOGUE
 from postroom.operations.faults import argument_error
 from postroom.operations.operation import Call, Operation, Surface
@@ -32,12 +33,19 @@ class Corridor:
     """Runs operations of the catalogue for callers, over one directory of mailboxes."""
 
     def __init__(
-        self, directory: Directory, clock: Clock, log: Log, requests_per_minute: int, inline_max_bytes: int = 1_000_000
+        self,
+        directory: Directory,
+        clock: Clock,
+        log: Log,
+        requests_per_minute: int,
+        inline_max_bytes: int = 1_000_000,
+        books: Books | None = None,
     ) -> None:
         self._directory = directory
         self._log = log
         self._rate = Rate(requests_per_minute, clock)
         self._inline_max_bytes = inline_max_bytes
+        self._books = books
 
     def offered(self, caller: Caller) -> list[Operation[Any, Any]]:
         """The operations that this caller may see, in the catalogue's order."""
@@ -66,7 +74,8 @@ class Corridor:
             raise argument_error(error, operation.ask.model_fields) from None
         if lacking := operation.access.missing(ask, caller):
             raise lacking
-        return await self._run(operation, ask, Call(caller, surface, self._directory, partial(self._failed, name)))
+        call = Call(caller, surface, self._directory, partial(self._failed, name), self._books)
+        return await self._run(operation, ask, call)
 
     async def _run(self, operation: Operation[Any, Any], ask: Any, call: Call) -> dict[str, Any] | Blob:
         try:

@@ -25,5 +25,16 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         ) STRICT
         """,
     ),
+    (
+        """
+        CREATE TABLE spending (
+            token TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            at TEXT NOT NULL,
+            count INTEGER NOT NULL
+        ) STRICT
+        """,
+        "CREATE INDEX spending_by_token ON spending (token, kind, at)",
+    ),
 )
 """Step n brings a database of schema n to n + 1; each step is a tuple of single statements."""
