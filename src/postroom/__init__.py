@@ -18,15 +18,15 @@ An import may only point down a storey; neighbours in a storey do not know each 
     policy/         pure decisions: fetched to shown, and nothing else makes what an answer may hold
         visibility  content  attachments
     imap/           the IMAP client: pure wire, one conversation, a pool
-        wire  stream  incoming  login  reply  connection  opening  pool  commands  bodystructure  search  names
-        statistics  faults
+        wire  stream  incoming  login  reply  connection  opening  pool  commands  changes  bodystructure  search
+        names  statistics  faults
     smtp            the submission server
     store/          what survives a restart: tokens, sealing keys, what was spent
         database  worker  migrations  times  tokens  keys  spending
     mailbox/        the door: nobody else reaches IMAP, SMTP or the unfiltered account
-        account  folders  labels  reading  fetching  sections  session  cache  listing  searching  messages  downloads
-        uids  cursors  following  sincecursor  waiting  feed  statistics  view  entry  directory  faults  wiring
-        health  checkup  remedies
+        account  changing  moving  folders  labels  reading  fetching  sections  session  cache  listing  searching
+        messages  downloads  uids  cursors  following  sincecursor  waiting  feed  statistics  view  entry  directory
+        faults  wiring  health  checkup  remedies
     operations/     what the product does: declared once, run in one corridor
         operation  access  ask  answer  schema  faults  rate  books  perform  catalogue
         overview  inbox  filters  searching  reading  rows  knownrows  messages  room  blob  files  administering

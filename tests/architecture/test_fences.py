@@ -12,8 +12,13 @@ import postroom
 
 ROOT = Path(postroom.__file__).parent
 MODULES = {str(path.relative_to(ROOT).with_suffix("")): ast.parse(path.read_text()) for path in ROOT.rglob("*.py")}
-STAMPS = {"Shown": "policy/visibility", "Reading": "policy/content", "Released": "policy/attachments"}
-"""Each made in one place; `Admitted` and `Cleared` come with the operations that need them."""
+STAMPS = {
+    "Shown": "policy/visibility",
+    "Admitted": "policy/visibility",
+    "Reading": "policy/content",
+    "Released": "policy/attachments",
+}
+"""Each made in one place; `Cleared` comes with the operations that need it."""
 
 MAY_IMPORT = {
     "time": {"base/clock"},

@@ -32,6 +32,7 @@ from postroom.imap.wire import (
     Stray,
     Token,
     Untagged,
+    octets_of,
     write_command,
 )
 
@@ -63,7 +64,7 @@ class Connection:
         self._announced = False
         self._preauthenticated = False
         self._incoming = Incoming(stream)
-        self._fetching = False
+        self._telling_flags = False
         self.selected: Selected | None = None
         self.news = 0
         """How many changes in the open folder the server has told of unasked: while it stays, nothing has changed."""
@@ -98,7 +99,7 @@ class Connection:
         async with self._lock, self._whole_or_closed():
             tag = self._next_tag()
             out = write_command(tag, name, arguments, literal_plus=self._literal_plus(arguments))
-            self._fetching = name == "UID FETCH"
+            self._telling_flags = name in ("UID FETCH", "UID STORE")
             reply = await self._exchange(tag, out, sink)
         return reply, _refusal(reply)
 
@@ -152,7 +153,7 @@ class Connection:
         self.selected = None
         self.news += 1
         reply = await self._opened(name, read_only=read_only)
-        self.selected = read_selected(Selected(name, read_only), reply)
+        self.selected = read_selected(Selected(name, read_only, examined=read_only), reply)
         if not reply.of("EXISTS"):
             # Some servers tell it late; a folder that says nothing is not therefore empty.
             with suppress(RefusedFault):
@@ -178,7 +179,7 @@ class Connection:
     def _literal_plus(self, arguments: Sequence[Argument]) -> bool:
         if "LITERAL+" in self._capabilities:
             return True
-        sizes = [len(argument) for argument in arguments if not isinstance(argument, Atom)]
+        sizes = [len(octets_of(argument)) for argument in arguments if not isinstance(argument, Atom)]
         return "LITERAL-" in self._capabilities and all(size <= 4096 for size in sizes)
 
     @asynccontextmanager
@@ -263,7 +264,7 @@ class Connection:
         if response.kind == "CAPABILITY":
             self._learn(response.values)
         elif self.selected is not None and (response.number is not None or response.kind == "VANISHED"):
-            self.news += not (self._fetching and response.kind == "FETCH" and b"UID" in _item_names(response))
+            self.news += not (self._telling_flags and response.kind == "FETCH" and b"UID" in _item_names(response))
             if response.kind == "EXISTS" and response.number is not None:
                 # More mail than before: what UIDNEXT was at the SELECT says nothing any more.
                 uid_next = None if response.number > self.selected.exists else self.selected.uid_next

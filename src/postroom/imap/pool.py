@@ -60,6 +60,19 @@ class Server:
     connections: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What a connection is for. One open for changes serves readers as well: they look with PEEK."""
+
+    folder: bytes | None
+    changes: bool = False
+    proved: bool = True
+
+    def is_open_on(self, connection: Connection) -> bool:
+        selected = connection.selected
+        return selected is not None and selected.name == self.folder and not (self.changes and selected.examined)
+
+
 class Pool:
     """Hands out connections, at most `server.connections` at once. Nobody else opens or logs in."""
 
@@ -84,13 +97,17 @@ class Pool:
         return self._server.deadlines.command
 
     @asynccontextmanager
-    async def connection(self, folder: bytes | None = None) -> AsyncIterator[Connection]:
-        """A live, authenticated connection, with `folder` open for reading.
+    async def connection(
+        self, folder: bytes | None = None, *, changes: bool = False, proved: bool = True
+    ) -> AsyncIterator[Connection]:
+        """An authenticated connection with `folder` open, for reading or for changes.
 
-        Raises an `ImapFault`. When the block ends the connection is kept if it is still whole.
+        `proved` asks for a NOOP before a kept one is used, which shows that the server is there and brings its news;
+        without, the first command may find it gone. Raises an `ImapFault`. When the block ends the connection is kept
+        if it is still whole.
         """
         async with self._place():
-            connection = await self._ready(folder)
+            connection = await self._ready(_Wanted(folder, changes, proved))
             try:
                 yield connection
             finally:
@@ -123,42 +140,41 @@ class Pool:
         finally:
             self._room.release()
 
-    async def _ready(self, folder: bytes | None) -> Connection:
-        connection = await self._reused(folder)
+    async def _ready(self, wanted: _Wanted) -> Connection:
+        connection = await self._reused(wanted)
         if connection is None:
             try:
                 connection = await self._open()
             except BusyFault as fault:
-                return await self._given_back(folder, fault)
+                return await self._given_back(wanted, fault)
             self._out.add(connection)
-            await self._select(connection, folder)
+            await self._select(connection, wanted)
         return connection
 
-    async def _given_back(self, folder: bytes | None, fault: BusyFault) -> Connection:
+    async def _given_back(self, wanted: _Wanted, fault: BusyFault) -> Connection:
         """What another call is done with: the server allows fewer connections than we do. Raises `fault` without."""
         try:
             async with asyncio.timeout(self._server.deadlines.command):
                 while self._out:
                     self._back.clear()
                     await self._back.wait()
-                    connection = await self._reused(folder)
+                    connection = await self._reused(wanted)
                     if connection is not None:
                         return connection
         except TimeoutError:
             pass
         raise fault
 
-    async def _reused(self, folder: bytes | None) -> Connection | None:
+    async def _reused(self, wanted: _Wanted) -> Connection | None:
         """An idle connection that answers, the one with this folder open first. Dead ones are dropped."""
         while self._idle:
-            connection = self._take(folder)
+            connection = self._take(wanted)
             try:
                 if connection.closed:
                     self._keep(connection)
                     continue
-                awake = await _wake(connection) if folder is None or self._is_open(connection, folder) else False
-                if not awake:
-                    await self._select(connection, folder)
+                if not await self._is_ready(connection, wanted):
+                    await self._select(connection, wanted)
             except (LostFault, DeadlineFault, WireFault):
                 connection.close()
                 self._keep(connection)
@@ -169,21 +185,29 @@ class Pool:
             return connection
         return None
 
-    def _is_open(self, connection: Connection, folder: bytes) -> bool:
+    async def _is_ready(self, connection: Connection, wanted: _Wanted) -> bool:
+        """Whether it can be used as it is; for what needs no folder that is known once it answers."""
+        if wanted.folder is not None and not self._is_open(connection, wanted):
+            return False
+        return await _wake(connection) if wanted.proved else True
+
+    def _is_open(self, connection: Connection, wanted: _Wanted) -> bool:
         opened = self._opened.get(connection, 0.0)
-        return _has_open(connection, folder) and self._clock.monotonic() - opened < REOPEN_AFTER
+        return wanted.is_open_on(connection) and self._clock.monotonic() - opened < REOPEN_AFTER
 
-    def _take(self, folder: bytes | None) -> Connection:
-        fitting = (at for at, one in enumerate(self._idle) if folder is None or _has_open(one, folder))
-        connection = self._idle.pop(next(fitting, -1))
-        self._out.add(connection)
-        return connection
+    def _take(self, wanted: _Wanted) -> Connection:
+        """The idle connection that needs least to be as wanted."""
+        reading = _Wanted(wanted.folder)
+        best = max(reversed(self._idle), key=lambda one: (wanted.is_open_on(one), reading.is_open_on(one)))
+        self._idle.remove(best)
+        self._out.add(best)
+        return best
 
-    async def _select(self, connection: Connection, folder: bytes | None) -> None:
-        if folder is None:
+    async def _select(self, connection: Connection, wanted: _Wanted) -> None:
+        if wanted.folder is None:
             return
         try:
-            await connection.select(folder, read_only=True)
+            await connection.select(wanted.folder, read_only=not wanted.changes)
             self._opened[connection] = self._clock.monotonic()
         except BaseException:
             self._keep(connection)
@@ -240,7 +264,3 @@ async def _wake(connection: Connection) -> bool:
     except RefusedFault:
         return False
     return True
-
-
-def _has_open(connection: Connection, folder: bytes) -> bool:
-    return connection.selected is not None and connection.selected.name == folder

@@ -26,12 +26,18 @@ class Selected:
 
     name: bytes
     read_only: bool
+    """Nothing in it can be changed: it was opened so, or the server does not let this login."""
+    examined: bool = False
+    """It was opened for reading alone."""
     uid_validity: int = 0
     uid_next: int | None = None
     renumbered: bool = False
     """The numbering is not that of the SELECT: the server told of a new one since."""
     exists: int = 0
-    permanent_flags: tuple[bytes, ...] = ()
+    permanent_flags: tuple[bytes, ...] | None = None
+    """What can be changed for good, `\\*` for any keyword (RFC 9051 7.1); None if the server does not tell."""
+    uids_stay: bool = True
+    """False if the server says UIDNOTSTICKY (RFC 4315 3): the next session numbers the messages anew."""
 
 
 def read_selected(pending: Selected, reply: Reply) -> Selected:
@@ -43,14 +49,15 @@ def read_selected(pending: Selected, reply: Reply) -> Selected:
         if response.values and isinstance(response.values[0], bytes)
     }
     permanent = codes.get(b"PERMANENTFLAGS", [])
-    flags = permanent[0] if permanent and isinstance(permanent[0], list) else []
+    flags = permanent[0] if permanent and isinstance(permanent[0], list) else None
     return replace(
         pending,
         read_only=pending.read_only or reply.status.code == "READ-ONLY",
         uid_validity=_code_number(codes, b"UIDVALIDITY") or 0,
         uid_next=_code_number(codes, b"UIDNEXT"),
         exists=exists[-1] if exists else 0,
-        permanent_flags=tuple(flag for flag in flags if isinstance(flag, bytes)),
+        permanent_flags=None if flags is None else tuple(flag for flag in flags if isinstance(flag, bytes)),
+        uids_stay=not any(b"UIDNOTSTICKY" in response.values[:1] for response in (*reply.of("NO"), *reply.of("OK"))),
     )
 
 

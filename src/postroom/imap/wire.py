@@ -250,7 +250,8 @@ class Atom:
     text: str
 
 
-Argument: TypeAlias = Atom | bytes | str
+Argument: TypeAlias = Atom | Literal | bytes | str
+"""A `Literal` goes out as one, whatever it holds; other strings as literals only where they cannot be quoted."""
 OPEN, CLOSE = Atom("("), Atom(")")
 
 _QUOTABLE = re.compile(rb"[\x20-\x7e]{0,900}\Z")
@@ -277,14 +278,21 @@ def write_command(tag: bytes, name: str, arguments: Sequence[Argument], *, liter
         if isinstance(argument, Atom):
             segments[-1] += _atom(argument)
             continue
-        octets = argument.encode("utf-8") if isinstance(argument, str) else argument
-        if _QUOTABLE.match(octets):
+        octets = octets_of(argument)
+        if not isinstance(argument, Literal) and _QUOTABLE.match(octets):
             segments[-1] += b'"' + octets.replace(b"\\", b"\\\\").replace(b'"', b'\\"') + b'"'
         else:
             segments[-1] += b"{%d%s}\r\n" % (len(octets), b"+" if literal_plus else b"")
             segments.append(bytearray(octets))
     segments[-1] += b"\r\n"
     return Outgoing(tuple(bytes(segment) for segment in segments), wait=not literal_plus)
+
+
+def octets_of(argument: Literal | bytes | str) -> bytes:
+    """A string as it goes out."""
+    if isinstance(argument, Literal):
+        return argument.octets
+    return argument.encode("utf-8") if isinstance(argument, str) else argument
 
 
 def _atom(atom: Atom) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from typing import NamedTuple
 
 
@@ -243,3 +244,31 @@ class Shown:
     reading: Reading | None
     """Only when a body was asked for."""
     incomplete: str | None
+
+
+class Act(StrEnum):
+    """What may be done to a message; leave for one is no leave for another."""
+
+    FLAG = "flag"
+    LABEL = "label"
+    MOVE = "move"
+    ERASE = "erase"
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A message as a caller names it, not looked at: enough for a policy that lets every message be acted on."""
+
+    folder: str
+    uid: int
+    uid_validity: int
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """A message this caller may act on in this way: made by `policy.visibility.admit` and nowhere else."""
+
+    folder: str
+    uid: int
+    uid_validity: int
+    act: Act

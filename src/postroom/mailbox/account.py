@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import difflib
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
+from datetime import datetime
 
-from postroom.base.errors import GatewayError, not_found
+from postroom.base.errors import not_found
 from postroom.config import FoldersConfig
-from postroom.imap import commands
+from postroom.imap import changes, commands
 from postroom.imap.commands import Namespaces
 from postroom.imap.connection import Connection
-from postroom.imap.faults import BusyFault, DeadlineFault, ImapFault, LostFault, RefusedFault
+from postroom.imap.faults import DeadlineFault, ImapFault, LostFault, RefusedFault
 from postroom.imap.pool import Pool
 from postroom.mailbox.cache import MessageCache, RowCache
-from postroom.mailbox.faults import imap_error
+from postroom.mailbox.changing import ChangingFolder
+from postroom.mailbox.faults import imap_error, read_only, refusal
 from postroom.mailbox.folders import INBOX, Folder, read_folders
 from postroom.mailbox.reading import OpenFolder
 from postroom.mailbox.session import Sessions
 from postroom.mailbox.statistics import Statistics, read_statistics
+from postroom.mailbox.uids import changed
 
-_NO_SUCH_FOLDER = {"NONEXISTENT", "TRYCREATE", "CANNOT"}
-_BUSY = {"UNAVAILABLE", "INUSE", "LIMIT"}
+NO_SUCH_FOLDER = {"NONEXISTENT", "TRYCREATE", "CANNOT"}
 _PATIENCE = 4
 """Commands' deadlines that one call may take in all."""
 _MOST_NAMED = 8_000
@@ -64,6 +66,48 @@ class Account:
         async with self._connected(known) as connection:
             yield OpenFolder(connection, known, self._rows, self._sessions.of(connection))
 
+    @asynccontextmanager
+    async def changing(
+        self, folder: str, uid_validity: int | None = None, *, proved: bool = True
+    ) -> AsyncIterator[ChangingFolder]:
+        """A folder open for changes, with this numbering if one is given.
+
+        Without `proved` a kept connection is used as it is, and may turn out to be lost: for what can be done twice.
+        Raises `not_found`, and `conflict` if nothing can be changed there.
+        """
+        known = await self._resolve(folder)
+        async with self._connected(known, changes=True, proved=proved) as connection:
+            opened = ChangingFolder(connection, known, self._rows, self._sessions.of(connection))
+            if opened.read_only:
+                raise read_only(known.name)
+            if uid_validity is not None and not await opened.has_numbering(uid_validity):
+                raise changed()
+            try:
+                yield opened
+            finally:
+                self._sessions.forget_elsewhere(connection, known.raw)
+
+    async def append(
+        self, folder: Folder, octets: bytes, flags: Collection[str], received_at: datetime | None = None
+    ) -> tuple[int, int] | None:
+        """File a message; UIDVALIDITY and UID where the server tells them. Raises `not_found` if the folder is gone.
+
+        If the connection is lost meanwhile (`imap_error`, reason `lost` or `timeout`) it may have been filed.
+        """
+        async with self._connected() as connection:
+            try:
+                return await changes.append(connection, folder.raw, octets, flags, received_at)
+            except RefusedFault as fault:
+                if fault.code not in NO_SUCH_FOLDER:
+                    raise
+                self._folders.pop(folder.name, None)
+                raise not_found(f"Folder {folder.name!r} does not exist any more.", argument="folder") from fault
+
+    async def special(self, use: str) -> Folder | None:
+        """The folder of this special use, such as `trash`, `drafts` or `sent`; None if there is none."""
+        known = _of_use(self._folders.values(), use)
+        return known or _of_use(await self.folders(), use)
+
     async def statistics(self) -> Statistics:
         folders = await self.folders()
         async with self._connected() as connection:
@@ -80,12 +124,14 @@ class Account:
         self._pool.close()
 
     @asynccontextmanager
-    async def _connected(self, folder: Folder | None = None) -> AsyncIterator[Connection]:
-        opened = False
+    async def _connected(
+        self, folder: Folder | None = None, *, changes: bool = False, proved: bool = True
+    ) -> AsyncIterator[Connection]:
+        opened, raw = False, folder.raw if folder else None
         try:
             async with (
                 asyncio.timeout(self._patience),
-                self._pool.connection(folder.raw if folder else None) as connection,
+                self._pool.connection(raw, changes=changes, proved=proved) as connection,
             ):
                 opened = True
                 yield connection
@@ -95,19 +141,15 @@ class Account:
             if folder is not None and not opened and await self._is_gone(folder, fault):
                 self._folders.pop(folder.name, None)
                 raise not_found(f"Folder {folder.name!r} does not exist any more.", argument="folder") from fault
-            raise self._told(fault) from fault
+            raise refusal(fault, self.name) from fault
         except ImapFault as fault:
             raise imap_error(fault, self.name) from fault
 
     async def _is_gone(self, folder: Folder, fault: RefusedFault) -> bool:
         """Whether a folder cannot be opened because it does not exist; a refusal without a code leaves that open."""
         if fault.code is not None or folder.name == INBOX:
-            return fault.code in _NO_SUCH_FOLDER
+            return fault.code in NO_SUCH_FOLDER
         return all(one.raw != folder.raw for one in await self.folders())
-
-    def _told(self, fault: RefusedFault) -> GatewayError:
-        busy = BusyFault("the server cannot do this now")
-        return imap_error(busy if fault.code in _BUSY else fault, self.name)
 
     async def _namespaces(self, connection: Connection) -> Namespaces:
         try:
@@ -144,6 +186,10 @@ class Account:
             argument="folder",
             folders=list(_some(names)),
         )
+
+
+def _of_use(folders: Iterable[Folder], use: str) -> Folder | None:
+    return next((folder for folder in folders if folder.special_use == use and folder.selectable), None)
 
 
 def _some(names: Sequence[str]) -> Iterator[str]:

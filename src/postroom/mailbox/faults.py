@@ -6,7 +6,7 @@ import math
 
 from postroom.base.cause import Cause
 from postroom.base.errors import Code, GatewayError
-from postroom.imap.faults import ImapFault
+from postroom.imap.faults import BusyFault, ImapFault, RefusedFault
 from postroom.smtp import SmtpFault
 
 _ADVICE = {
@@ -30,6 +30,13 @@ _ADVICE_BY_CAUSE = {
     Cause.SWITCHED_OFF: "The operator must switch it on in the account's settings at the provider.",
 }
 """Where the cause tells more than the reason; `postroom check` tells the operator more."""
+_BUSY = {"UNAVAILABLE", "INUSE", "LIMIT"}
+_CONFLICTS = {
+    "OVERQUOTA": "it is full. Erase messages from Trash, or ask its operator for more room.",
+    "NOPERM": "its server does not permit this login to do that. Its operator could.",
+    "READ-ONLY": "its server lets nothing be changed there. Leave it as it is, or use another folder.",
+}
+"""Response codes (RFC 5530, RFC 9208) that tell a caller more than that a command was refused."""
 _RETRYABLE = {"refused", "timeout", "lost", "busy"}
 
 
@@ -40,6 +47,23 @@ def imap_error(fault: ImapFault, mailbox: str) -> GatewayError:
         details["retry_after"] = math.ceil(fault.retry_after)
     what = "the server refused the command" if fault.reason == "command_refused" else fault.what
     return GatewayError(Code.IMAP_ERROR, f"Mailbox {mailbox}: {what}. {_advice(fault)}", **details)
+
+
+def refusal(fault: RefusedFault, mailbox: str) -> GatewayError:
+    """A NO of the server, told by its response code."""
+    if fault.code in _CONFLICTS:
+        return GatewayError(Code.CONFLICT, f"Mailbox {mailbox}: {_CONFLICTS[fault.code]}", mailbox=mailbox)
+    return imap_error(BusyFault("the server cannot do this now") if fault.code in _BUSY else fault, mailbox)
+
+
+def read_only(folder: str) -> GatewayError:
+    """A folder that the server opens for reading alone."""
+    return GatewayError(
+        Code.CONFLICT,
+        f"Folder {folder!r} is read-only on its server: nothing in it can be changed.",
+        argument="folder",
+        reason="read_only",
+    )
 
 
 def smtp_error(fault: SmtpFault, mailbox: str) -> GatewayError:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from postroom.mail.model import Fetched
 from postroom.mailbox.cache import MessageCache, Read
 from postroom.mailbox.reading import OpenFolder
-from postroom.mailbox.session import Marks
+from postroom.mailbox.session import Marks, marked
 from postroom.policy.content import Setting, read
 
 _AT_ONCE = 16 * 1024
@@ -48,4 +48,4 @@ async def _read(fetched: Fetched, setting: Setting) -> Read:
 
 
 def _with_marks(kept: Read, marks: Marks) -> Read:
-    return replace(kept, fetched=replace(kept.fetched, flags=marks.flags, labels=marks.labels))
+    return replace(kept, fetched=marked(kept.fetched, marks))

@@ -23,7 +23,7 @@ from postroom.mailbox.fetching import Uids, fetch_whole
 from postroom.mailbox.folders import Folder
 from postroom.mailbox.labels import labels_of
 from postroom.mailbox.sections import fetch_sections
-from postroom.mailbox.session import Marks, Session
+from postroom.mailbox.session import Marks, Session, marked
 
 _FIELDS = "FROM TO CC REPLY-TO SUBJECT DATE MESSAGE-ID IN-REPLY-TO REFERENCES CONTENT-TYPE"
 _HEAD = 64 * 1024
@@ -79,7 +79,7 @@ class OpenFolder:
         Before that is denied the folder is opened again: few sessions learn that their folder was made anew.
         """
         if uid_validity != self.uid_validity and not self._selected.renumbered:
-            selected = await self._connection.select(self._selected.name, read_only=True)
+            selected = await self._connection.select(self._selected.name, read_only=self._selected.examined)
             self._numbering = selected.uid_validity
         return uid_validity == self.uid_validity
 
@@ -127,7 +127,7 @@ class OpenFolder:
 
     def _row_of_now(self, uid: int) -> Fetched | None:
         row, marks = self._cached(uid), self._session.marks(self._connection.news, uid)
-        return replace(row, flags=marks.flags, labels=marks.labels) if row and marks else None
+        return marked(row, marks) if row and marks else None
 
     async def rows(self, uids: Iterable[int]) -> list[Fetched]:
         """Rows of these UIDs, newest first; those that are gone are left out."""
@@ -205,8 +205,7 @@ class OpenFolder:
             if known is None or items.flags is None:
                 unmet.add(uid)
             else:
-                marks = self._marks(items)
-                rows.append(replace(known, flags=marks.flags, labels=marks.labels))
+                rows.append(marked(known, self._marks(items)))
         if unmet:
             rows += await self._read_rows(unmet)
         return sorted(rows, key=lambda row: row.uid, reverse=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -18,6 +19,11 @@ class Marks(NamedTuple):
 
     flags: frozenset[str]
     labels: tuple[str, ...]
+
+
+def marked(row: Fetched, marks: Marks) -> Fetched:
+    """The row with these marks."""
+    return replace(row, flags=marks.flags, labels=marks.labels)
 
 
 class Session:
@@ -38,6 +44,17 @@ class Session:
         if len(self._marks) + len(marks) > _MOST_MARKS:
             self._marks.clear()
         self._marks.update(marks)
+
+    def learn_changed(self, news: int, marks: Mapping[int, Marks]) -> None:
+        """Marks that we have just changed ourselves, which is no news."""
+        self.learn(news, marks)
+        if self._newest is not None:
+            low, rows = self._newest
+            self._newest = low, tuple(marked(row, marks[row.uid]) if row.uid in marks else row for row in rows)
+
+    def forget(self) -> None:
+        """What we have changed over another connection is no secret here, but not known yet."""
+        self._news = -1
 
     def learn_newest(self, news: int, low: int, rows: Sequence[Fetched]) -> None:
         """All messages there are from UID `low` on, newest first, with their marks of now."""
@@ -69,3 +86,10 @@ class Sessions:
         if session is None:
             session = self._of[connection] = Session()
         return session
+
+    def forget_elsewhere(self, changed: Connection, folder: bytes) -> None:
+        """The folder was changed over one connection: what others remember of it may be over."""
+        for connection, session in self._of.items():
+            selected = connection.selected
+            if connection is not changed and selected is not None and selected.name == folder:
+                session.forget()

@@ -26,19 +26,19 @@ def read_uid(text: str, argument: str = "uid") -> tuple[int, int | None]:
     return int(match[1]), int(match[2]) if match[2] else None
 
 
-def gone(uid: str) -> GatewayError:
+def gone(uid: str | None = None) -> GatewayError:
     """No message has this UID (any more)."""
     return not_found(
-        f"There is no message {uid} in this folder; it may have been moved or deleted, or be of another folder. "
-        "Name its folder, or list this one again.",
+        f"There is no {f'message {uid}' if uid else 'such message'} in this folder; it may have been moved or deleted, "
+        "or be of another folder. Name its folder, or list this one again.",
         argument="uid",
     )
 
 
-def changed(uid: str) -> GatewayError:
+def changed(uid: str | None = None) -> GatewayError:
     """The id has another numbering than the folder has now."""
     return not_found(
-        f"The uid {uid} is of another folder, or the server has renumbered this one. "
+        f"{f'The uid {uid}' if uid else 'This uid'} is of another folder, or the server has renumbered this one. "
         "Name its folder, or list this one again.",
         argument="uid",
         reason="uidvalidity_changed",

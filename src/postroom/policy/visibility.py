@@ -1,8 +1,8 @@
-"""The only conversion from fetched to shown: nothing that a caller sees is made anywhere else."""
+"""The only conversions from fetched to shown and to admitted: what a caller sees or changes is decided here alone."""
 
 from __future__ import annotations
 
-from postroom.mail.model import Fetched, Reading, Shown
+from postroom.mail.model import Act, Admitted, Fetched, Named, Reading, Shown
 
 
 def show(fetched: Fetched, uid: str, reading: Reading | None = None) -> Shown | None:
@@ -23,3 +23,11 @@ def show(fetched: Fetched, uid: str, reading: Reading | None = None) -> Shown | 
         reading=reading,
         incomplete=fetched.incomplete,
     )
+
+
+def admit(message: Fetched | Named, act: Act) -> Admitted | None:
+    """The message with leave to act on it like that, or None when it may not exist for this caller.
+
+    The policy of an unbound token: every message of its mailboxes, so it need not be fetched before.
+    """
+    return Admitted(message.folder, message.uid, message.uid_validity, act)
