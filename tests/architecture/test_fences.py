@@ -17,8 +17,9 @@ STAMPS = {
     "Admitted": "policy/visibility",
     "Reading": "policy/content",
     "Released": "policy/attachments",
+    "Cleared": "policy/outbound",
 }
-"""Each made in one place; `Cleared` comes with the operations that need it."""
+"""Each made in one place."""
 
 MAY_IMPORT = {
     "time": {"base/clock"},

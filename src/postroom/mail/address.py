@@ -49,6 +49,13 @@ def parse_addresses(value: bytes, assumed: str | None = None) -> tuple[Address, 
     return tuple(islice((address for address in found if address), MAX_ADDRESSES))
 
 
+def unreadable_in(value: bytes) -> int:
+    """How many mailboxes of a field hold an @ and yet are none that `parse_addresses` gives."""
+    stream = islice(tokens(value[:MAX_VALUE]), _MAX_ALL_TOKENS)
+    named = (mailbox for mailbox in _mailboxes(stream) if any(token.kind == "@" for token in mailbox))
+    return sum(_mailbox(mailbox, None) is None for mailbox in named)
+
+
 @lru_cache(maxsize=1_000)
 def _ordinary(value: bytes) -> tuple[Address, ...] | None:
     """What the tokens of a value would give too, if they are as they mostly are; else None.
