@@ -24,8 +24,11 @@ from postroom.mailbox.directory import Directory
 from postroom.mailbox.wiring import open_mailbox
 from postroom.operations.books import Books
 from postroom.operations.perform import Corridor
+from postroom.operations.trail import Trail
 from postroom.store import keys
+from postroom.store.audit import Event
 from postroom.store.database import FILE_NAME, Database
+from postroom.store.switch import Switch
 from postroom.surfaces.application import Application
 from postroom.surfaces.authenticate import Authenticator
 from postroom.surfaces.documents import Documents
@@ -55,24 +58,48 @@ async def running(
     clock = clock or SystemClock()
     log = log or Log(clock)
     async with contextlib.AsyncExitStack() as stack:
-        database = await Database.open(config.state_dir / FILE_NAME, insecure_permissions=config.insecure_permissions)
+        path = config.state_dir / FILE_NAME
+        database = await Database.open(path, insecure_permissions=config.insecure_permissions)
         stack.push_async_callback(database.close)
         seal = Seal(await keys.ring(database, clock.now()))
         entries = [open_mailbox(mailbox, config.limits, clock) for mailbox in config.mailboxes]
         directory = Directory(entries, seal, clock, config.limits.inbox_seconds)
         stack.callback(directory.close)
+        switch = Switch.open(path)
+        stack.callback(switch.close)
         listener = listener or bind(config.server.listen.host, config.server.listen.port)
         stack.callback(listener.close)
         listener.listen(512)
-        server = _Server(_application(config, directory, database, clock, log))
         tasks = await stack.enter_async_context(asyncio.TaskGroup())
-        serving = tasks.create_task(server.serve(sockets=[listener]))
-        try:
-            await server.answering.wait()
-            yield Running(_url(listener))
-        finally:
-            server.should_exit = True
-            await serving
+        trail = Trail(database, config.state_dir, clock, log)
+        books = Books(database, clock, config.limits, trail, switch, tasks)
+        server = _Server(_application(config, directory, database, books, clock, log))
+        async with _kept(config, trail, tasks, clock):
+            serving = tasks.create_task(server.serve(sockets=[listener]))
+            try:
+                await server.answering.wait()
+                yield Running(_url(listener))
+            finally:
+                server.should_exit = True
+                since = clock.monotonic()
+                await serving
+                await books.drain(max(0.0, _GRACE_SECONDS - (clock.monotonic() - since)))
+
+
+@asynccontextmanager
+async def _kept(config: Config, trail: Trail, tasks: asyncio.TaskGroup, clock: Clock) -> AsyncIterator[None]:
+    """The trail is written while the block runs; it says when that began and ended, and under which configuration."""
+    trail.later(Event("event", "config.load", clock.now(), facts={"sha256": config.sha256}))
+    trail.later(Event("event", "gateway.start", clock.now(), facts={"version": VERSION}))
+    await trail.settle()
+    keepers = [tasks.create_task(trail.keep()), tasks.create_task(trail.keep_counts())]
+    try:
+        yield
+    finally:
+        trail.later(Event("event", "gateway.stop", clock.now()))
+        for keeper in keepers:
+            keeper.cancel()
+        await trail.close()
 
 
 def serve(config: Config) -> None:
@@ -160,19 +187,14 @@ class _Server(uvicorn.Server):
         yield
 
 
-def _application(config: Config, directory: Directory, database: Database, clock: Clock, log: Log) -> Application:
+def _application(
+    config: Config, directory: Directory, database: Database, books: Books, clock: Clock, log: Log
+) -> Application:
     names = [mailbox.name for mailbox in config.mailboxes]
     return Application(
         Guard(config.server.public_url, config.server.allowed_hosts, config.server.allowed_origins),
-        Authenticator(config.tokens, names, database, clock),
-        Corridor(
-            directory,
-            clock,
-            log,
-            config.limits.requests_per_minute,
-            config.limits.mcp_inline_max_bytes,
-            Books(database, clock, config.limits),
-        ),
+        Authenticator(config.tokens, names, database, clock, books.trail),
+        Corridor(directory, clock, log, config.limits, books),
         Documents(config.server.public_url),
         config.limits.request_max_bytes,
         log,

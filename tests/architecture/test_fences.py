@@ -25,7 +25,21 @@ MAY_IMPORT = {
     "time": {"base/clock"},
     "socket": {"app", "base/tls", "demo/__init__"},
     "ssl": {"base/tls", "imap/stream", "smtp"},
-    "sqlite3": {"store/database", "store/keys", "store/migrations", "store/spending", "store/tokens", "store/worker"},
+    "sqlite3": {
+        f"store/{name}"
+        for name in (
+            "audit",
+            "auditcheck",
+            "auditkeys",
+            "database",
+            "keys",
+            "migrations",
+            "spending",
+            "switch",
+            "tokens",
+            "worker",
+        )
+    },
     "uvicorn": {"app", "surfaces/http_connection"},
     "aiosmtplib": {"smtp"},
     "pymap": {"demo/servers"},

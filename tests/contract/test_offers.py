@@ -14,6 +14,7 @@ from postroom.base.caller import Caller, Scope
 from postroom.base.clock import HandClock
 from postroom.base.logs import Log
 from postroom.base.seal import KeyRing, Seal
+from postroom.config import LimitsConfig
 from postroom.mailbox.directory import Directory
 from postroom.operations.catalogue import CATALOGUE
 from postroom.operations.perform import Corridor
@@ -74,7 +75,7 @@ REQUIRED = {name: argument_schema(operation.ask).get("required", []) for name, o
 def corridor() -> Corridor:
     clock = HandClock()
     directory = Directory((), Seal(KeyRing(0, {0: bytes(32)})), clock)
-    return Corridor(directory, clock, Log(clock, io.StringIO()), 0)
+    return Corridor(directory, clock, Log(clock, io.StringIO()), LimitsConfig())
 
 
 def toolbox(corridor: Corridor, scopes: Iterable[Scope], boxes: Iterable[str] = ("work",)) -> Toolbox:

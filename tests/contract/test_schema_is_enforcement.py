@@ -20,6 +20,7 @@ from postroom.base.clock import HandClock
 from postroom.base.errors import Code, GatewayError
 from postroom.base.logs import Log
 from postroom.base.seal import KeyRing, Seal
+from postroom.config import LimitsConfig
 from postroom.mail.query import filters
 from postroom.mail.query.program import read_program
 from postroom.mailbox.directory import Directory
@@ -47,7 +48,10 @@ MOMENTS = dict.fromkeys(("since", "before"), partial(filters.read_moment, ""))
 FORMS: Mapping[str, Callable[[str], Any]] = {"search": read_program, **TEXTS, **MOMENTS}
 """Readers of strings that a schema does not describe; they raise for what is of another form."""
 CORRIDOR = Corridor(
-    Directory((), Seal(KeyRing(0, {0: bytes(32)})), HandClock()), HandClock(), Log(HandClock(), io.StringIO()), 0
+    Directory((), Seal(KeyRing(0, {0: bytes(32)})), HandClock()),
+    HandClock(),
+    Log(HandClock(), io.StringIO()),
+    LimitsConfig(),
 )
 """Over no mailbox at all: arguments in good shape end in `not_found` or in an answer that is empty."""
 Arguments = Mapping[str, Any]

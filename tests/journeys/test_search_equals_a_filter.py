@@ -20,6 +20,7 @@ import pytest
 
 from postroom.base.clock import HandClock
 from postroom.base.logs import Log
+from postroom.config import LimitsConfig
 from postroom.operations.operation import Surface
 from postroom.operations.perform import Corridor
 from tests.servers.dovecot import PASSWORD, Dovecot
@@ -311,7 +312,7 @@ def poor_server(server: Dovecot) -> Iterator[int]:
 @contextlib.asynccontextmanager
 async def asking_of(port: int, mailbox: str) -> AsyncIterator[Asking]:
     directory = directory_of({mailbox: port}, HandClock())
-    yield Asking(Corridor(directory, HandClock(), Log(HandClock(), io.StringIO()), 0), mailbox)
+    yield Asking(Corridor(directory, HandClock(), Log(HandClock(), io.StringIO()), LimitsConfig()), mailbox)
     directory.close()
     await asyncio.sleep(0)
 

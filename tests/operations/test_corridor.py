@@ -19,7 +19,7 @@ from postroom.base.clock import HandClock
 from postroom.base.logs import Log
 from postroom.base.seal import KeyRing, Seal
 from postroom.base.token import token_hash
-from postroom.config import MailboxConfig, TokenConfig
+from postroom.config import LimitsConfig, MailboxConfig, TokenConfig
 from postroom.mailbox.directory import Directory
 from postroom.operations.perform import Corridor
 from postroom.operations.rate import Rate
@@ -49,7 +49,9 @@ async def serving(
 ) -> AsyncIterator[tuple[Sequence[httpx2.AsyncClient], io.StringIO]]:
     """The whole application but its socket, a client for each token, and the log."""
     log = io.StringIO()
-    corridor = Corridor(directory or Directory((), SEAL, clock), clock, Log(clock, log), per_minute)
+    corridor = Corridor(
+        directory or Directory((), SEAL, clock), clock, Log(clock, log), LimitsConfig(requests_per_minute=per_minute)
+    )
     tokens = [
         TokenConfig.model_validate({"name": text[:5], "token_hash": token_hash(text), "scopes": list(Scope)})
         for text in TOKENS

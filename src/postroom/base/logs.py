@@ -39,6 +39,9 @@ class Fields(TypedDict, total=False):
     duration: str
     """A bucket such as `<100ms`: an exact time would tell of what was looked at."""
     count: int
+    seq: int
+    hash: str
+    """Number and hash of an audit record."""
     attempt: int
     seconds: float
     listen: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -64,7 +65,8 @@ def load(
     faults += (Fault(line_at(root, one.where), spell(one.where), one.problem, one.suggestion) for one in found)
     if config is None or faults:
         raise ConfigError(path, _at_most(_MOST_FAULTS, faults))
-    return Config(**dict(config), insecure_permissions=insecure_permissions)
+    digest = hashlib.sha256(file.data).hexdigest()
+    return Config(**dict(config), insecure_permissions=insecure_permissions, sha256=digest)
 
 
 def _read(path: Path) -> GuardedFile:

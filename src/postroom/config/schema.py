@@ -246,6 +246,8 @@ class Config(ConfigFile):
 
     insecure_permissions: bool = False
     """Owner and mode of files are not looked at; only possible when listening on loopback."""
+    sha256: str = ""
+    """Hash of the file, in hex, by which the audit tells one configuration from another."""
 
     def mailbox(self, name: str) -> MailboxConfig:
         """The mailbox of that name; KeyError if there is none."""

@@ -38,6 +38,10 @@ class Directory:
         """Try the servers of the caller's mailboxes now."""
         return await examine(self._of(caller))
 
+    def named(self, caller: Caller, name: str | None) -> MailboxConfig:
+        """The settings of that mailbox. Raises `not_found`, or `conflict` if it is unclear."""
+        return self._named(caller, name).settings
+
     def view(self, caller: Caller, name: str | None) -> MailboxView:
         """The mailbox of that name or user name. Raises `not_found`, or `conflict` without IMAP or if it is unclear."""
         return self._view(caller, self._named(caller, name))

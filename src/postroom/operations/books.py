@@ -1,22 +1,42 @@
-"""What calls spend of their tokens' hourly limits: counted in the store before it is spent."""
+"""What the corridor needs to change anything: the trail, hourly limits, the stop switch, and work that is finished."""
 
 from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, TypeVar
 
 from postroom.base.clock import Clock
 from postroom.base.errors import Code, GatewayError
 from postroom.config import LimitsConfig
+from postroom.operations.trail import Trail, unwritable
 from postroom.store import spending
 from postroom.store.database import Database
+from postroom.store.switch import Stopped, Switch
 from postroom.store.worker import StoreError
+
+T = TypeVar("T")
 
 
 class Books:
     """One for the process. A call reaches it through `Call`."""
 
-    def __init__(self, database: Database, clock: Clock, limits: LimitsConfig) -> None:
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        limits: LimitsConfig,
+        trail: Trail,
+        switch: Switch,
+        tasks: asyncio.TaskGroup,
+    ) -> None:
+        self.trail = trail
         self._database = database
         self._clock = clock
         self._limits = limits
+        self._switch = switch
+        self._tasks = tasks
+        self._running: set[asyncio.Task[Any]] = set()
 
     async def spend_moves(self, token: str, count: int) -> None:
         """Raises `rate_limited` when the token would move or delete more messages in an hour than it may."""
@@ -29,6 +49,37 @@ class Books:
             )
             raise GatewayError(Code.RATE_LIMITED, message, retry_after=seconds, limit=most)
 
+    async def spend_send(self, token: str) -> None:
+        """Raises `rate_limited` when the token has sent as many messages in an hour as it may."""
+        most = self._limits.sends_per_hour
+        seconds = await self._spend(token, "sends", 1, most)
+        if seconds:
+            message = f"This token may send {most:,} messages an hour; try again in {seconds} s."
+            raise GatewayError(Code.RATE_LIMITED, message, retry_after=seconds, limit=most)
+
+    async def stopped(self, what: Stopped) -> bool:
+        """Whether the operator has stopped that, as of this moment. Raises `unavailable` if nobody can tell."""
+        try:
+            state = self._switch.state()
+        except StoreError as failure:
+            raise unwritable() from failure
+        return state is not None and state.covers(what)
+
+    async def finish(self, work: Coroutine[Any, Any, T]) -> T:
+        """What `work` returns, which must not raise. It goes on to its end when the caller is cancelled."""
+        task = self._tasks.create_task(work)
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+        return await asyncio.shield(task)
+
+    async def drain(self, seconds: float) -> None:
+        """Wait so long for what was begun; what is then cut off has no outcome until the next start."""
+        running = set(self._running)
+        if running:
+            _, late = await asyncio.wait(running, timeout=seconds)
+            for task in late:
+                task.cancel()
+
     async def _spend(self, token: str, kind: str, count: int, most: int) -> int:
         if not most or count <= 0:
             return 0
@@ -38,7 +89,7 @@ class Books:
             raise unwritable() from failure
 
 
-def unwritable() -> GatewayError:
-    """What cannot be written down is not done."""
-    message = "The gateway cannot keep its books now, so it changes nothing. Try again; the operator must look at it."
-    return GatewayError(Code.UNAVAILABLE, message, reason="books", retry_after=5)
+def stopped_by_operator() -> GatewayError:
+    """What a caller is told while the switch is thrown."""
+    message = "Stopped by the operator. Do not try again before the operator says so."
+    return GatewayError(Code.UNAVAILABLE, message, reason="stopped")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Generic, TypeVar, cast, get_type_hints
@@ -16,8 +16,10 @@ from postroom.operations.access import Access
 from postroom.operations.answer import Answer
 from postroom.operations.ask import Ask
 from postroom.operations.blob import Blob
-from postroom.operations.books import Books, unwritable
+from postroom.operations.books import Books
 from postroom.operations.schema import argument_schema
+from postroom.operations.trail import unwritable
+from postroom.store.switch import Stopped
 
 
 class Surface(StrEnum):
@@ -58,6 +60,8 @@ class Call:
     """Where it is counted what tokens spend; without any, nothing may be spent."""
     facts: dict[str, Any] = field(default_factory=dict)
     """What the handler noted."""
+    request: str = ""
+    """The name of this call in the audit; empty for one that only reads."""
 
     def note(self, **facts: Any) -> None:
         """Add facts to the record of this call's outcome: small JSON values, never what a message says."""
@@ -68,6 +72,18 @@ class Call:
         if self.books is None:
             raise unwritable()
         await self.books.spend_moves(self.caller.token, count)
+
+    async def spend_send(self) -> None:
+        """Before sending a message that is no repetition. Raises `rate_limited` with `retry_after`."""
+        if self.books is None:
+            raise unwritable()
+        await self.books.spend_send(self.caller.token)
+
+    async def stopped(self, what: Stopped = Stopped.SENDS) -> bool:
+        """Whether the operator has stopped that since the call began: to be asked before what cannot be undone."""
+        if self.books is None:
+            raise unwritable()
+        return await self.books.stopped(what)
 
     def mailbox(self, name: str | None) -> MailboxView:
         """Raises `not_found` or `conflict`."""
@@ -100,17 +116,36 @@ class Operation(Generic[AskT, AnswerT]):
     """The type that `run` returns: a model, or a union of models."""
     run: Callable[[Call, AskT], Awaitable[AnswerT]]
     foreign: str | None
+    audited: Callable[[AskT], Mapping[str, Any]]
+    """What the audit's intent says of validated arguments."""
 
     def schema(self, caller: Caller) -> dict[str, Any]:
         """The arguments as offered to this caller."""
         return self.access.narrow(argument_schema(self.ask), caller)
 
+    def sends(self, ask: Ask) -> bool:
+        """Whether a call with these arguments lets something out: not one that makes do with another scope."""
+        if self.effect.read_only or not self.effect.open_world:
+            return False
+        return not any(getattr(ask, name) is True for name in self.access.instead)
+
 
 Handler = Callable[[Call, AskT], Awaitable[AnswerT]]
 
 
+def _messages(ask: Ask) -> dict[str, Any]:
+    """Of how many messages a call is."""
+    uids, uid = getattr(ask, "uids", None), getattr(ask, "uid", None)
+    return {"messages": len(uids) if uids else 1} if uids or uid else {}
+
+
 def operation(
-    *routes: str, title: str, effect: Effect, access: Access, foreign: str | None = None
+    *routes: str,
+    title: str,
+    effect: Effect,
+    access: Access,
+    foreign: str | None = None,
+    audited: Callable[[Any], Mapping[str, Any]] = _messages,
 ) -> Callable[[Handler[AskT, AnswerT]], Operation[AskT, AnswerT]]:
     """Turn a handler into its declaration: name, models and description are its own."""
 
@@ -127,6 +162,7 @@ def operation(
             answer=hints["return"],
             run=handler,
             foreign=foreign,
+            audited=audited,
         )
 
     return declare

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import difflib
+import secrets
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -14,14 +16,19 @@ from postroom.base.caller import Caller
 from postroom.base.clock import Clock
 from postroom.base.errors import Code, GatewayError, internal, invalid, not_found
 from postroom.base.logs import Log
+from postroom.config import LimitsConfig
 from postroom.mailbox.directory import Directory
+from postroom.operations import entries
 from postroom.operations.answer import Answer
+from postroom.operations.ask import Ask, MailboxAsk
 from postroom.operations.blob import Blob
-from postroom.operations.books import Books
+from postroom.operations.books import Books, stopped_by_operator
 from postroom.operations.catalogue import CATALOGUE
 from postroom.operations.faults import argument_error
 from postroom.operations.operation import Call, Operation, Surface
 from postroom.operations.rate import Rate
+from postroom.operations.trail import Counted, Trail, unwritable
+from postroom.store.switch import Stopped
 
 _MOST_ARGUMENTS = 100
 _LONGEST_NAME = 64
@@ -30,52 +37,145 @@ _FEW_ENTRIES = 1_000
 
 
 class Corridor:
-    """Runs operations of the catalogue for callers, over one directory of mailboxes."""
+    """Runs operations of the catalogue for callers, over one directory of mailboxes.
+
+    Without books everything that changes anything is refused: what cannot be written down is not done.
+    """
 
     def __init__(
         self,
         directory: Directory,
         clock: Clock,
         log: Log,
-        requests_per_minute: int,
-        inline_max_bytes: int = 1_000_000,
+        limits: LimitsConfig,
         books: Books | None = None,
+        catalogue: Mapping[str, Operation[Any, Any]] = CATALOGUE,
     ) -> None:
+        self.catalogue = catalogue
         self._directory = directory
+        self._clock = clock
         self._log = log
-        self._rate = Rate(requests_per_minute, clock)
-        self._inline_max_bytes = inline_max_bytes
         self._books = books
+        self._rate = Rate(limits.requests_per_minute, clock)
+        self._inline_max_bytes = limits.mcp_inline_max_bytes
 
     def offered(self, caller: Caller) -> list[Operation[Any, Any]]:
         """The operations that this caller may see, in the catalogue's order."""
-        return [operation for operation in CATALOGUE.values() if operation.access.offered(caller)]
+        return [operation for operation in self.catalogue.values() if operation.access.offered(caller)]
 
-    def admit(self, name: str, caller: Caller) -> Operation[Any, Any]:
-        """The operation of that name. Raises `not_found`, or `permission_denied` without its scope."""
-        operation = CATALOGUE.get(name)
+    async def admit(self, name: str, caller: Caller, surface: Surface, mailbox: object = None) -> Operation[Any, Any]:
+        """The operation of that name. Raises `not_found`, or `permission_denied` without its scope.
+
+        `mailbox` is what the caller calls the one it is about; so says the audit of a refusal.
+        """
+        operation = self.catalogue.get(name)
         if operation is None:
             raise self._unknown(name, caller)
         if not operation.access.offered(caller):
-            raise operation.access.refusal()
+            raise await self.refused(operation, caller, surface, operation.access.refusal(), mailbox)
         return operation
+
+    async def refused(
+        self,
+        operation: Operation[Any, Any],
+        caller: Caller,
+        surface: Surface,
+        error: GatewayError,
+        mailbox: object = None,
+    ) -> GatewayError:
+        """What to answer, once it is written down that a change, or a read without leave, was refused."""
+        if self._books is None or (operation.effect.read_only and error.code is not Code.PERMISSION_DENIED):
+            return error
+        where = self._name(operation, caller, mailbox)
+        refusal = entries.refusal(entries.action_of(operation, surface), caller.token, where, error, self._clock.now())
+        try:
+            await self._books.trail.write(refusal)
+        except GatewayError as unavailable:
+            return error if operation.effect.read_only else unavailable
+        return error
 
     async def perform(
         self, name: str, arguments: Mapping[str, Any], caller: Caller, surface: Surface
     ) -> dict[str, Any] | Blob:
         """The answer as JSON values, or as octets to be streamed where that can be. Raises `GatewayError` alone."""
-        operation = self.admit(name, caller)
-        self._spend(caller)
+        operation = await self.admit(name, caller, surface, arguments.get("mailbox"))
+        call = Call(caller, surface, self._directory, partial(self._failed, name), self._books)
+        try:
+            ask = await self._shaped(operation, arguments, call)
+            if operation.effect.read_only:
+                return await self._read(operation, ask, call)
+            mailbox = self._directory.named(caller, ask.mailbox).name if isinstance(ask, MailboxAsk) else None
+        except GatewayError as error:
+            raise await self.refused(operation, caller, surface, error, arguments.get("mailbox")) from error.__cause__
+        return await self._change(operation, ask, call, mailbox)
+
+    async def _shaped(self, operation: Operation[Any, Any], arguments: Mapping[str, Any], call: Call) -> Ask:
+        """The arguments as validated, of a call that may be made."""
+        self._spend(call.caller)
+        await self._check_stopped(call, Stopped.ALL if operation.effect.read_only else Stopped.CHANGES)
         if len(arguments) > _MOST_ARGUMENTS:
             raise invalid("arguments", f"are more than {_MOST_ARGUMENTS}")
         try:
-            ask = operation.ask.model_validate(dict(arguments))
+            ask: Ask = operation.ask.model_validate(dict(arguments))
         except ValidationError as error:
             raise argument_error(error, operation.ask.model_fields) from None
-        if lacking := operation.access.missing(ask, caller):
+        if lacking := operation.access.missing(ask, call.caller):
             raise lacking
-        call = Call(caller, surface, self._directory, partial(self._failed, name), self._books)
+        if operation.sends(ask):
+            await self._check_stopped(call, Stopped.SENDS)
+        return ask
+
+    async def _check_stopped(self, call: Call, what: Stopped) -> None:
+        if self._books is not None and await self._books.stopped(what):
+            raise stopped_by_operator()
+
+    async def _read(self, operation: Operation[Any, Any], ask: Ask, call: Call) -> dict[str, Any] | Blob:
+        if self._books is not None:
+            where = self._name(operation, call.caller, getattr(ask, "mailbox", None))
+            action = entries.action_of(operation, call.surface)
+            self._books.trail.count(Counted("summary", action, call.caller.token, where))
         return await self._run(operation, ask, call)
+
+    async def _change(
+        self, operation: Operation[Any, Any], ask: Ask, call: Call, mailbox: str | None
+    ) -> dict[str, Any] | Blob:
+        """Once begun it is finished, and its outcome written, whether anybody waits for the answer or not."""
+        if self._books is None:
+            raise unwritable()
+        call = replace(call, request=f"r_{secrets.token_hex(8)}")
+        answer, error = await self._books.finish(self._carried_out(operation, ask, call, mailbox, self._books.trail))
+        if error is not None:
+            raise error
+        return answer  # type: ignore[return-value]  # an answer stands wherever no error does
+
+    async def _carried_out(
+        self, operation: Operation[Any, Any], ask: Ask, call: Call, mailbox: str | None, trail: Trail
+    ) -> tuple[dict[str, Any] | Blob | None, GatewayError | None]:
+        """Intent, effect, outcome; errors are returned, since nobody may be there to raise them to."""
+        try:
+            begun = entries.intent(operation, call, mailbox, ask, self._clock.now())
+            await trail.write(begun)
+        except GatewayError as unavailable:
+            return None, unavailable
+        except Exception as unforeseen:  # noqa: BLE001 - it must not end the process that runs this for all
+            self._log.error("call.failed", unforeseen, tool=operation.name, token=call.caller.token)
+            return None, internal()
+        answer, error = None, None
+        try:
+            answer = await self._run(operation, ask, call)
+        except GatewayError as failure:
+            error = failure
+        await trail.end(entries.outcome(begun, call, error, self._clock.now()))
+        return answer, error
+
+    def _name(self, operation: Operation[Any, Any], caller: Caller, mailbox: object) -> str | None:
+        """The name of a mailbox that the caller may use, whatever it was called; nothing else is written down."""
+        if not issubclass(operation.ask, MailboxAsk) or not isinstance(mailbox, str | None):
+            return None
+        try:
+            return self._directory.named(caller, mailbox).name
+        except GatewayError:
+            return None
 
     async def _run(self, operation: Operation[Any, Any], ask: Any, call: Call) -> dict[str, Any] | Blob:
         try:

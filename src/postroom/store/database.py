@@ -41,9 +41,9 @@ class Database:
         private_file(path, checked=checked)
         try:
             with ExitStack() as opened:
-                writing = opened.enter_context(closing(_connect(path)))
+                writing = opened.enter_context(closing(connect(path)))
                 _migrate(writing, path)
-                reading = opened.enter_context(closing(_connect(path)))
+                reading = opened.enter_context(closing(connect(path)))
                 reading.execute("PRAGMA query_only = ON")
                 opened.pop_all()  # from here on the workers close them
         except sqlite3.Error as failure:
@@ -59,6 +59,10 @@ class Database:
         """
         return await self._writer.submit(fn)
 
+    def post(self, fn: Callable[[Connection], T]) -> asyncio.Future[T]:
+        """As `write`, at once and without waiting: the future holds what `fn` returned, or the failure."""
+        return self._writer.post(fn)
+
     async def read(self, fn: Callable[[Connection], T]) -> T:
         """Run `fn` on a connection that cannot write, in one consistent view of what is committed."""
         return await self._reader.submit(fn)
@@ -69,12 +73,13 @@ class Database:
         await self._writer.close()
 
 
-def _connect(path: Path) -> Connection:
+def connect(path: Path) -> Connection:
     # Made in one thread, then used by its worker alone.
     connection = sqlite3.connect(path, timeout=_LOCK_SECONDS, isolation_level=None, check_same_thread=False)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA secure_delete = ON")  # an erased key is overwritten
     return connection
 
 

@@ -36,5 +36,11 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """,
         "CREATE INDEX spending_by_token ON spending (token, kind, at)",
     ),
+    (
+        "CREATE TABLE audit (seq INTEGER PRIMARY KEY, line TEXT NOT NULL) STRICT",
+        "CREATE TABLE audit_open (request TEXT PRIMARY KEY, seq INTEGER NOT NULL) STRICT, WITHOUT ROWID",
+        "CREATE TABLE audit_key (number INTEGER NOT NULL, day TEXT NOT NULL, secret BLOB NOT NULL) STRICT",
+        "CREATE TABLE stop_switch (what TEXT NOT NULL, since TEXT NOT NULL) STRICT",
+    ),
 )
 """Step n brings a database of schema n to n + 1; each step is a tuple of single statements."""

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from queue import Empty, Full, Queue
-from sqlite3 import Connection, OperationalError
+from sqlite3 import Connection, DatabaseError, IntegrityError, ProgrammingError
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -36,7 +36,9 @@ class Job(Generic[T]):
         """Do it and keep the outcome until it counts; what it raised is returned too."""
         try:
             self._outcome = (self._fn(connection),)
-        except OperationalError as failure:  # a full disk, a lock that another process holds
+        except (IntegrityError, ProgrammingError) as failure:
+            self._outcome = failure
+        except DatabaseError as failure:  # a full disk, a lock that another process holds, a file that is none
             self._outcome = StoreError(f"the database cannot be used: {failure}")
         except Exception as failure:  # noqa: BLE001 - it belongs to the caller that waits, not to this thread
             self._outcome = failure
@@ -75,14 +77,21 @@ class Worker:
 
         A caller that is cancelled before its job began takes it back; one that began is done to its end.
         """
-        if self._closing:
-            raise StoreError("the database is closed")
+        return await self.post(fn)
+
+    def post(self, fn: Callable[[Connection], T]) -> asyncio.Future[T]:
+        """The same as a future, for one who does not wait or must not take it back; every failure is in it."""
         job: Job[T] = Job(fn)
+        future = asyncio.wrap_future(job.future)
         try:
+            if self._closing:
+                raise StoreError("the database is closed")
             self._queue.put_nowait(job)  # type: ignore[arg-type]  # the thread asks nothing of the result's type
+        except StoreError as closed:
+            job.fail(closed)
         except Full:
-            raise StoreBusyError("the database has too much to do; try again later") from None
-        return await asyncio.wrap_future(job.future)
+            job.fail(StoreBusyError("the database has too much to do; try again later"))
+        return future
 
     async def close(self) -> None:
         """Do what is waiting, then end the thread and close its connection."""

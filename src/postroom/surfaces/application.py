@@ -79,7 +79,7 @@ class Application:
         refused = self._foreign(request) or self._open_page(request)
         if refused is not None:
             return refused
-        caller = await self._authenticator.caller(request.headers.get("authorization"))
+        caller = await self._authenticator.caller(request.headers.get("authorization"), _source(request))
         if caller is None:
             return _unauthorized("authorization" in request.headers)
         if request.scope["path"] in _MCP_PATHS:
@@ -120,6 +120,11 @@ class Application:
         headers = {name: request.headers[name] for name in _ROUTING_HEADERS if name in request.headers}
         work = mcp.reply(message, headers, Toolbox(self._corridor, caller))
         return _mcp_response(await while_present(request.receive, work))
+
+
+def _source(request: Request) -> str:
+    """The address at the other end, be it a proxy's: what a header says of it anybody could have written."""
+    return request.client.host if request.client else "unknown"
 
 
 def _unauthorized(tried: bool) -> Response:

@@ -12,6 +12,7 @@ from postroom.base.clock import Clock
 from postroom.base.errors import Code, GatewayError
 from postroom.base.token import token_hash, well_formed
 from postroom.config import TokenConfig
+from postroom.operations.trail import Counted, Trail
 from postroom.store import tokens
 from postroom.store.database import Database
 from postroom.store.tokens import TokenRecord
@@ -23,18 +24,33 @@ _BEARER = re.compile(r"bearer +([\x21-\x7e]{8,512}) *\Z", re.IGNORECASE | re.ASC
 class Authenticator:
     """Looks tokens up by the SHA-256 of the whole token: the configured ones, then those in the store."""
 
-    def __init__(self, configured: Iterable[TokenConfig], mailboxes: Iterable[str], database: Database, clock: Clock):
+    def __init__(
+        self,
+        configured: Iterable[TokenConfig],
+        mailboxes: Iterable[str],
+        database: Database,
+        clock: Clock,
+        trail: Trail | None = None,
+    ) -> None:
         self._configured = {token.token_hash: token for token in configured}
         self._mailboxes = frozenset(mailboxes)
         self._database = database
         self._clock = clock
+        self._trail = trail
         self._used: dict[str, date] = {}
 
-    async def caller(self, authorization: str | None) -> Caller | None:
+    async def caller(self, authorization: str | None, source: str) -> Caller | None:
         """The caller of an Authorization header, or None. A revoked or expired token is nobody from now on.
 
-        Raises `unavailable` when the store cannot be read: that says nothing about the token.
+        Who is nobody is counted under `source`, the address that the request came from. Raises `unavailable` when
+        the store cannot be read: that says nothing about the token.
         """
+        caller = await self._found(authorization)
+        if caller is None and self._trail is not None:
+            self._trail.count(Counted("event", "auth.failure", outcome="refused", source=source))
+        return caller
+
+    async def _found(self, authorization: str | None) -> Caller | None:
         match = _BEARER.match(authorization or "")
         if not match:
             return None

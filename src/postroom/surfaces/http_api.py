@@ -11,7 +11,6 @@ from postroom.base.caller import Caller
 from postroom.base.errors import Code, GatewayError, invalid, not_found
 from postroom.base.logs import Log
 from postroom.operations.blob import Blob
-from postroom.operations.catalogue import CATALOGUE
 from postroom.operations.operation import Surface
 from postroom.operations.perform import Corridor
 from postroom.surfaces.downloads import DownloadResponse
@@ -27,13 +26,17 @@ class HttpApi:
         self._corridor = corridor
         self._log = log
         self._request_max_bytes = request_max_bytes
-        self._routes = Routes(CATALOGUE.values())
+        self._routes = Routes(corridor.catalogue.values())
 
     async def answer(self, request: Request, caller: Caller) -> Response:
         try:
             match = self._match(request)
-            self._corridor.admit(match.operation.name, caller)
-            arguments = await self._arguments(request, match)
+            mailbox = match.arguments.get("mailbox")
+            await self._corridor.admit(match.operation.name, caller, Surface.HTTP, mailbox)
+            try:
+                arguments = await self._arguments(request, match)
+            except GatewayError as error:
+                raise await self._corridor.refused(match.operation, caller, Surface.HTTP, error, mailbox) from None
             work = self._corridor.perform(match.operation.name, arguments, caller, Surface.HTTP)
             answer = await while_present(request.receive, work)
         except GatewayError as error:

@@ -9,7 +9,6 @@ import orjson
 from postroom.base.caller import Caller
 from postroom.base.errors import GatewayError
 from postroom.operations.blob import Blob
-from postroom.operations.catalogue import CATALOGUE
 from postroom.operations.operation import Operation, Surface
 from postroom.operations.perform import Corridor
 from postroom.version import VERSION
@@ -50,7 +49,7 @@ class Toolbox:
             return error.body(), True
         if isinstance(answer, Blob):
             raise TypeError("octets are inlined for this surface")
-        foreign = CATALOGUE[name].foreign
+        foreign = self._corridor.catalogue[name].foreign
         return ({"untrusted": _notice(foreign)} | answer if foreign else answer), False
 
     def dumps(self, value: dict[str, Any]) -> str:

@@ -1,0 +1,114 @@
+"""The audit trail: records that are only ever added, each chained to the one before and sealed with the day's key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from hashlib import sha256
+from sqlite3 import Connection
+from typing import Any, Literal
+
+import orjson
+
+from postroom.store.auditkeys import DayKey, key_of, sealed
+from postroom.store.database import Database
+from postroom.store.times import to_text
+
+VERSION = 1
+NOTHING_BEFORE = "0" * 64
+"""What the first record says of the one before."""
+
+Phase = Literal["intent", "outcome", "event", "summary"]
+"""Before an effect, after it or instead of it, something that simply happened, and many of a kind in a minute."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What happened. `facts` are small JSON values without anything that a message says; absent fields are left out."""
+
+    phase: Phase
+    action: str
+    at: datetime
+    request: str | None = None
+    token: str | None = None
+    mailbox: str | None = None
+    outcome: str | None = None
+    code: str | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Tip:
+    """The last record: its number and the hash that the next will carry; 0 where there is none."""
+
+    seq: int
+    hash: str
+
+
+async def record(db: Database, events: Sequence[Event]) -> None:
+    """Add the events in one transaction. Raises StoreError when they are not on the disk."""
+    await db.write(lambda connection: add(connection, events))
+
+
+async def tip(db: Database) -> Tip:
+    """The last record that is on the disk."""
+    return await db.read(last)
+
+
+async def unsettled(db: Database) -> list[dict[str, Any]]:
+    """Intents without an outcome, oldest first."""
+    rows = await db.read(lambda connection: connection.execute(_OPEN).fetchall())
+    return [orjson.loads(line) for (line,) in rows]
+
+
+def add(connection: Connection, events: Sequence[Event]) -> None:
+    """Within a transaction that has the write lock: whoever else writes has chained before or will after."""
+    before = last(connection)
+    for event in events:
+        line = _line(event, before, key_of(connection, event.at))
+        before = Tip(before.seq + 1, line_hash(line))
+        connection.execute("INSERT INTO audit (seq, line) VALUES (?, ?)", (before.seq, line))
+        _settle(connection, event, before.seq)
+
+
+def last(connection: Connection) -> Tip:
+    row = connection.execute("SELECT seq, line FROM audit ORDER BY seq DESC LIMIT 1").fetchone()
+    return Tip(0, NOTHING_BEFORE) if row is None else Tip(row[0], line_hash(row[1]))
+
+
+def canonical(value: Mapping[str, Any]) -> bytes:
+    """JSON without spaces and with sorted keys (RFC 8785 for our ASCII keys and whole numbers)."""
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+
+
+def line_hash(line: str) -> str:
+    return sha256(line.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+_OPEN = "SELECT line FROM audit JOIN audit_open USING (seq) ORDER BY seq"
+
+
+def _line(event: Event, before: Tip, key: DayKey) -> str:
+    said = {
+        "phase": event.phase,
+        "action": event.action,
+        "at": to_text(event.at),
+        "request": event.request,
+        "token": event.token,
+        "mailbox": event.mailbox,
+        "outcome": event.outcome,
+        "code": event.code,
+        "facts": dict(event.facts) or None,
+    }
+    told = {name: value for name, value in said.items() if value is not None}
+    body = told | {"v": VERSION, "seq": before.seq + 1, "prev": before.hash, "key": key.number}
+    return canonical(body | {"mac": sealed(key, canonical(body))}).decode()
+
+
+def _settle(connection: Connection, event: Event, seq: int) -> None:
+    """Keep in view what still has no outcome; this is no part of the chain and follows from it."""
+    if event.phase == "intent":
+        connection.execute("INSERT OR REPLACE INTO audit_open (request, seq) VALUES (?, ?)", (event.request, seq))
+    elif event.phase == "outcome":
+        connection.execute("DELETE FROM audit_open WHERE request = ?", (event.request,))
