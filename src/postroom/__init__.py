@@ -22,14 +22,15 @@ An import may only point down a storey; neighbours in a storey do not know each 
     imap/           the IMAP client: pure wire, one conversation, a pool
         wire  stream  incoming  login  reply  connection  opening  pool  commands  changes  bodystructure  search
         names  statistics  faults
-    smtp            the submission server
+    smtp/           the submission client: logged-in sessions, one attempt for each message
+        submission  opening  login  session  transaction  submitter  outcome  faults
     store/          what survives a restart: tokens, sealing keys, what was spent, the audit trail, the stop switch
         database  worker  migrations  times  tokens  keys  spending  switch
         audit  auditkeys  audithead  auditcheck
     mailbox/        the door: nobody else reaches IMAP, SMTP or the unfiltered account
-        account  changing  moving  folders  labels  reading  fetching  sections  session  cache  listing  searching
-        messages  downloads  uids  cursors  following  sincecursor  waiting  feed  statistics  view  entry  directory
-        faults  wiring  health  checkup  remedies
+        account  sending  changing  moving  folders  labels  reading  fetching  sections  session  cache  listing
+        searching  messages  downloads  uids  cursors  following  sincecursor  waiting  feed  statistics  view  entry
+        directory  faults  wiring  health  checkup  remedies
     operations/     what the product does: declared once, run in one corridor
         operation  access  ask  answer  schema  faults  rate  perform  catalogue
         books  trail  entries

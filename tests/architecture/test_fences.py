@@ -24,7 +24,7 @@ STAMPS = {
 MAY_IMPORT = {
     "time": {"base/clock"},
     "socket": {"app", "base/tls", "demo/__init__"},
-    "ssl": {"base/tls", "imap/stream", "smtp"},
+    "ssl": {"base/tls", "imap/stream", "smtp/faults"},
     "sqlite3": {
         f"store/{name}"
         for name in (
@@ -41,7 +41,7 @@ MAY_IMPORT = {
         )
     },
     "uvicorn": {"app", "surfaces/http_connection"},
-    "aiosmtplib": {"smtp"},
+    "aiosmtplib": {"smtp/faults", "smtp/login", "smtp/opening", "smtp/session", "smtp/submission"},
     "pymap": {"demo/servers"},
     "aiosmtpd": {"demo/servers"},
     "subprocess": set(),
@@ -117,5 +117,5 @@ def test_whatever_catches_everything_raises_it_again() -> None:
 
 def test_secrets_are_revealed_only_where_they_are_used() -> None:
     revealers = {name for name, tree in MODULES.items() if any(call.endswith(".reveal") for call in calls(tree))}
-    allowed = {"imap/connection", "imap/login", "smtp", "mailbox/wiring", "cli", "base/token"}
+    allowed = {"imap/connection", "imap/login", "smtp/login", "mailbox/wiring", "cli", "base/token"}
     assert {name for name in revealers if not name.startswith("demo/")} <= allowed

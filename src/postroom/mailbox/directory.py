@@ -69,6 +69,8 @@ class Directory:
         for entry in self._entries:
             if entry.account is not None:
                 entry.account.close()
+            if entry.submitter is not None:
+                entry.submitter.close()
 
     def _of(self, caller: Caller) -> tuple[Entry, ...]:
         return tuple(entry for entry in self._entries if entry.settings.name in caller.mailboxes)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from postroom.config import MailboxConfig
 from postroom.mailbox.account import Account
-from postroom.smtp import Submission
+from postroom.smtp import Submitter
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,4 +15,4 @@ class Entry:
 
     settings: MailboxConfig
     account: Account | None
-    submission: Submission | None
+    submitter: Submitter | None

@@ -19,6 +19,8 @@ _ADVICE = {
     "it is not tried again with the same one.",
     "busy": "Try again a little later.",
     "credential": "The operator must correct the reference to the password in the configuration.",
+    "too_large": "Send less: fewer or smaller files.",
+    "not_offered": "Leave the addresses out that have letters beyond ASCII before the @.",
     "command_refused": "The server does not do this for this mailbox.",
 }
 _ADVICE_BY_CAUSE = {

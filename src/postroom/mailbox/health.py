@@ -34,7 +34,7 @@ async def _examine(entry: Entry) -> Health:
     async with asyncio.TaskGroup() as tasks:
         imap = tasks.create_task(_imap(entry))
         smtp = tasks.create_task(_smtp(entry))
-    has_imap, has_smtp = entry.account is not None, entry.submission is not None
+    has_imap, has_smtp = entry.account is not None, entry.submitter is not None
     return Health(entry.settings.name, imap.result(), smtp.result(), has_imap, has_smtp)
 
 
@@ -49,8 +49,8 @@ async def _imap(entry: Entry) -> GatewayError | None:
 
 async def _smtp(entry: Entry) -> GatewayError | None:
     try:
-        if entry.submission is not None:
-            await entry.submission.probe()
+        if entry.submitter is not None:
+            await entry.submitter.probe()
     except SmtpFault as fault:
         return smtp_error(fault, entry.settings.name)
     return None

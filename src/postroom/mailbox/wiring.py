@@ -13,17 +13,17 @@ from postroom.imap.faults import CredentialFault
 from postroom.imap.pool import Pool, Server
 from postroom.mailbox.account import Account
 from postroom.mailbox.entry import Entry
-from postroom.smtp import SmtpFault, Submission
+from postroom.smtp import SmtpFault, Submission, Submitter
 
 
 def open_mailbox(settings: MailboxConfig, limits: LimitsConfig, clock: Clock) -> Entry:
     """A mailbox ready for use; nothing is connected before the first call needs it."""
-    account = submission = None
+    account = submitter = None
     if settings.imap is not None:
         account = Account(settings.name, Pool(imap_server(settings.imap, limits), clock), settings.folders)
     if settings.smtp is not None:
-        submission = smtp_server(settings.smtp, limits)
-    return Entry(settings, account, submission)
+        submitter = Submitter(smtp_server(settings.smtp, limits), clock)
+    return Entry(settings, account, submitter)
 
 
 def imap_server(imap: ImapConfig, limits: LimitsConfig) -> Server:

@@ -1,0 +1,75 @@
+"""The way out of a mailbox: one attempt to hand over a cleared message, and its end in the caller's terms."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from postroom.base.errors import Code, GatewayError
+from postroom.mail.outgoing.model import Cleared
+from postroom.mailbox.faults import smtp_error
+from postroom.smtp import Accepted, Refusal, Rejected, SmtpFault, Submitter, Unknown
+
+_REFUSED = {
+    "sender": ("sender_refused", "the server refused the sender"),
+    "recipients": ("recipients_refused", "the server refused recipients"),
+    "data": ("message_refused", "the server refused the message"),
+    "message": ("message_refused", "the server refused the message"),
+}
+
+
+async def hand_over(
+    submitter: Submitter,
+    mailbox: str,
+    cleared: Cleared,
+    *,
+    partial: bool,
+    before_message: Callable[[], Awaitable[None]],
+) -> Accepted:
+    """Hand over the message, once. What is answered is the only success: the server has it, for `recipients`.
+
+    `partial` and `before_message` as in `Submitter.submit`. Raises `smtp_error` or `too_large` with `details`
+    {outcome, retryable, message_id, reason, smtp_code, enhanced_code, refused}: outcome `rejected` if the server
+    certainly does not have the message, `unknown` if nobody knows. There are codes only where the server gave them.
+    """
+    try:
+        outcome = await submitter.submit(cleared, partial=partial, before_message=before_message)
+    except SmtpFault as fault:
+        raise _unsent(fault, mailbox, cleared.message_id) from fault
+    if isinstance(outcome, Rejected):
+        raise _rejected(outcome, mailbox, cleared.message_id)
+    if isinstance(outcome, Unknown):
+        raise _unknown(outcome, mailbox, cleared.message_id)
+    return outcome
+
+
+def _unsent(fault: SmtpFault, mailbox: str, message_id: str) -> GatewayError:
+    told = smtp_error(fault, mailbox)
+    code = Code.TOO_LARGE if fault.reason == "too_large" else told.code
+    return GatewayError(code, told.message, **told.details, outcome="rejected", message_id=message_id)
+
+
+def _rejected(outcome: Rejected, mailbox: str, message_id: str) -> GatewayError:
+    reason, what = _REFUSED[outcome.stage]
+    codes = " ".join(str(one) for one in (outcome.code, outcome.enhanced) if one)
+    advice = "it may take it later: try again" if outcome.temporary else "the same message will be refused again"
+    details: dict[str, Any] = {"mailbox": mailbox, "reason": reason, "outcome": "rejected", "message_id": message_id}
+    details |= {"retryable": outcome.temporary, "smtp_code": outcome.code, "enhanced_code": outcome.enhanced}
+    if outcome.refused:
+        details["refused"] = [refusal_row(one) for one in outcome.refused]
+    return GatewayError(Code.SMTP_ERROR, f"Mailbox {mailbox}: {what} ({codes}), nothing was sent; {advice}.", **details)
+
+
+def _unknown(outcome: Unknown, mailbox: str, message_id: str) -> GatewayError:
+    message = (
+        f"Mailbox {mailbox}: the message was handed over, but the server's answer did not come; "
+        "it may have been sent. Do not send it again; look in Sent for its Message-ID."
+    )
+    details = {"mailbox": mailbox, "reason": outcome.reason, "outcome": "unknown", "retryable": False}
+    return GatewayError(Code.SMTP_ERROR, message, **details, message_id=message_id)
+
+
+def refusal_row(one: Refusal) -> dict[str, Any]:
+    """A refused recipient as answers and errors tell it."""
+    row = {"address": one.address, "code": one.code, "enhanced": one.enhanced, "temporary": one.temporary}
+    return {key: value for key, value in row.items() if value is not None}
