@@ -90,3 +90,9 @@ def test_any_fields_give_clean_one_line_values(fields: list[tuple[bytes, bytes]]
     head = parse_head(b"".join(name + b": " + value + b"\r\n" for name, value in fields))
     for text in (head.subject, head.message_id, *head.references, *(address.name for address in head.from_)):
         assert text is None or not re.search("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]", text)
+
+
+@given(st.lists(st.text(st.characters(min_codepoint=0x20, max_codepoint=0x7E), min_size=1, max_size=20), max_size=5))
+def test_ids_are_the_same_whether_written_as_usual_or_not(inner: list[str]) -> None:
+    value = " ".join(f"<{text}>" for text in inner).encode()
+    assert message_ids(value) == message_ids(b"a phrase " + value + b" another")

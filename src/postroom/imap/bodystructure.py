@@ -11,6 +11,8 @@ from postroom.mail.model import Entity, Field
 _MAX_PARTS = 1_000
 _BASIC_TEXT = 8
 """Fields of a text part before its extension data: MD5, disposition, language, location (RFC 9051 7.5.2)."""
+_DISPOSITION = 9
+"""Where the disposition of a text part stands, if it has one."""
 _LARGEST = 2**53 - 1
 """Octets that a body may have: what JSON can say exactly."""
 
@@ -39,9 +41,14 @@ def _is_text(token: Token) -> bool:
         return False
     if token[0].lower() != b"text" or not isinstance(token[1], bytes) or token[1].lower() not in (b"plain", b"html"):
         return False
+    if len(token) > _DISPOSITION and token[_DISPOSITION] is not None:
+        return False
     parameters = token[2] if isinstance(token[2], list) else []
-    named = any(isinstance(name, bytes) and name.lower().startswith(b"name") for name in parameters[::2])
-    return not named and all(extension is None for extension in token[_BASIC_TEXT + 1 : _BASIC_TEXT + 2])
+    return not any(map(_begins_a_name, parameters[::2]))
+
+
+def _begins_a_name(parameter: Token) -> bool:
+    return isinstance(parameter, bytes) and parameter[:4].lower() == b"name"
 
 
 def _entity(token: Token, section: str, counter: list[int]) -> Entity | None:

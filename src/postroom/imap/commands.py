@@ -212,8 +212,7 @@ _LARGEST_SIZE = 2**53 - 1
 def _merge(into: Items, pairs: Mapping[str, Token]) -> None:
     for name, value in pairs.items():
         if name == "FLAGS" and isinstance(value, list):
-            # \\Recent tells of this session and of no message (gone in RFC 9051).
-            into.flags = frozenset(text for flag in value if (text := as_text(flag)) and text != "\\Recent")
+            into.flags = _flags(tuple(flag for flag in value if isinstance(flag, bytes)))
         elif name == "INTERNALDATE" and isinstance(value, bytes):
             into.internal_date = read_internal_date(value)
         elif name == "RFC822.SIZE":
@@ -228,6 +227,12 @@ def _merge(into: Items, pairs: Mapping[str, Token]) -> None:
             into.header = value
         elif name.startswith("BODY[") and isinstance(value, bytes):
             into.sections[_section(name)] = value
+
+
+@lru_cache(maxsize=256)
+def _flags(flags: tuple[bytes, ...]) -> frozenset[str]:
+    """\\Recent tells of this session and of no message (gone in RFC 9051)."""
+    return frozenset(text for flag in flags if (text := as_text(flag)) and text != "\\Recent")
 
 
 def _section(name: str) -> tuple[str, int]:

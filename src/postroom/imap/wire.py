@@ -83,14 +83,15 @@ _CODE = re.compile(rb"\[([^\]\s]+)(?: ((?:\"(?:[^\"\\]|\\.)*\"|[^\]\"])*))?\] ?(
 _TOKEN = re.compile(
     rb"""[ ]*(?:
         (\() | (\))
-      | "([^"\\\r\n]*+(?:\\.[^"\\\r\n]*+)*+)"
+      | ("[^"\\\r\n]*+(?:\\.[^"\\\r\n]*+)*+")
       | ((?:[^\s()"{}\[\]\x00]+|\{(?!\d+\+?\}\Z)|\}|\[(?:"(?:[^"\\]|\\.)*"|[^\]"])*\]|\])+)
       | (.)
     )""",
     re.X | re.S,
 )
-_OPENS, _CLOSES, _QUOTED, _ATOM = 1, 2, 3, 4
-"""Its groups; the last one is what is no token."""
+"""Its groups: an opening parenthesis, a closing one, a quoted string with its quotes, an atom, what is no token."""
+_AT_ONCE = 64 * 1024
+"""Octets whose tokens may all be held at a time, which is faster."""
 _ESCAPE = re.compile(rb"\\(.)", re.S)
 _KEPT = 1_000
 _FETCH_UID = re.compile(rb"\bUID (\d{1,10})\b", re.I)
@@ -184,6 +185,12 @@ def tokenize(pieces: Sequence[Piece]) -> list[Token]:
     return reader.finished()
 
 
+def _tokens_of(text: bytes) -> Iterable[tuple[bytes, ...]]:
+    if len(text) <= _AT_ONCE:
+        return _TOKEN.findall(text)
+    return (match.groups(b"") for match in _TOKEN.finditer(text))
+
+
 def _pass_over(_token: Token) -> None:
     """For what is nested too deep to be kept."""
 
@@ -200,19 +207,16 @@ class _Reader:
             self._stack[-1].append(token)
 
     def feed(self, text: bytes) -> None:
-        text = _LITERAL.sub(b"", text).rstrip(b" \t")
         put = self._put()
-        for match in _TOKEN.finditer(text):
-            kind = match.lastindex
-            if kind == _ATOM:
-                atom = match[_ATOM]
+        for opens, closes, quoted, atom, _ in _tokens_of(_LITERAL.sub(b"", text).rstrip(b" \t")):
+            if atom:
                 put(None if len(atom) == 3 and atom.upper() == b"NIL" else atom)
-            elif kind == _QUOTED:
-                put(read_quoted(match[_QUOTED]))
-            elif kind == _OPENS:
+            elif quoted:
+                put(read_quoted(quoted[1:-1]))
+            elif opens:
                 self._open()
                 put = self._put()
-            elif kind == _CLOSES:
+            elif closes:
                 self._close()
                 put = self._put()
             else:

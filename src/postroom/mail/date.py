@@ -103,7 +103,8 @@ def _unusual(value: bytes) -> tuple[datetime, timedelta] | None:
 
 def format_utc(moment: datetime) -> str:
     """An aware moment as `YYYY-MM-DDTHH:MM:SSZ` (RFC 3339, whole seconds)."""
-    return moment.astimezone(UTC).isoformat(timespec="seconds").removesuffix("+00:00") + "Z"
+    there = moment if moment.tzinfo is UTC else moment.astimezone(UTC)
+    return there.isoformat(timespec="seconds")[: -len("+00:00")] + "Z"
 
 
 def _local(parts: dict[str, str | None], year: int, month: int) -> datetime | None:

@@ -16,6 +16,8 @@ from postroom.mail.unseen import unseen_in, visible_line
 MAX_IDS = 1_000
 """References that are kept: the first, which names the root, and the latest."""
 _MESSAGE_ID = re.compile(rb"<([^<>]{1,998})>")
+_ORDINARY_IDS = re.compile(rb"<[!-;=?-~]{1,250}>(?: <[!-;=?-~]{1,250}>){0,50}\Z")
+"""Ids as nearly all are written, a blank between them; what is read of them is what stands there."""
 
 
 def parse_head(block: bytes) -> Head:
@@ -84,6 +86,8 @@ def message_ids(value: bytes) -> tuple[str, ...]:
     """
     if not value:
         return ()
+    if _ORDINARY_IDS.match(value) and b"=?" not in value:
+        return tuple(value.decode("ascii").split(" "))
     found = _MESSAGE_ID.findall(value)
     if not found and len(value.split()) == 1 and len(value) <= 998:
         found = [value.strip(b"<> \t\r\n")]

@@ -25,6 +25,11 @@ class Room:
     left_out: dict[str, int] = field(default_factory=dict)
     """Entries or characters left out, by field."""
 
+    @property
+    def is_endless(self) -> bool:
+        """Nothing is ever cut."""
+        return self.entries is None and self.characters is None
+
     def some(self, name: str, values: Sequence[T]) -> list[T]:
         if self.entries is not None and len(values) > self.entries:
             self.left_out[name] = len(values) - self.entries

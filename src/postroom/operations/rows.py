@@ -292,9 +292,11 @@ def row_fields(shown: Shown, mailbox: str, room: Room) -> dict[str, Any]:
 
 def correspondents(addresses: tuple[Address, ...], name: str, room: Room) -> list[dict[str, str | None]]:
     """The fields of correspondents; the row that they are for makes models of them."""
+    if room.is_endless:
+        return [{"name": person, "address": address} for person, address in addresses]
     return [
-        {"name": address.name and room.short(address.name), "address": room.short(address.address, LONGEST_ADDRESS)}
-        for address in room.some(name, addresses)
+        {"name": person and room.short(person), "address": room.short(address, LONGEST_ADDRESS)}
+        for person, address in room.some(name, addresses)
     ]
 
 
