@@ -26,7 +26,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
         submission  opening  login  session  transaction  submitter  outcome  faults
     store/          what survives a restart: tokens, sealing keys, what was spent, the audit trail, the stop switch
         database  worker  migrations  times  tokens  keys  spending  switch
-        audit  auditkeys  audithead  auditcheck
+        audit  auditkeys  audithead  auditcheck  auditlist
     mailbox/        the door: nobody else reaches IMAP, SMTP or the unfiltered account
         account  sending  changing  moving  folders  labels  reading  fetching  sections  session  cache  listing
         searching  messages  downloads  uids  cursors  following  sincecursor  waiting  feed  statistics  view  entry
@@ -34,7 +34,8 @@ An import may only point down a storey; neighbours in a storey do not know each 
     operations/     what the product does: declared once, run in one corridor
         operation  access  ask  answer  schema  faults  rate  perform  catalogue
         books  trail  entries
-        overview  inbox  filters  searching  reading  rows  knownrows  messages  room  blob  files  administering
+        overview  inbox  filters  searching  reading  rows  knownrows  messages  room  blob  files
+        administering  auditing
     surfaces/       skins: HTTP API and MCP
         http_connection  application  guard  authenticate  presence  responses  downloads
         http_api  routes  documents  openapi  mcp  toolbox
@@ -43,7 +44,8 @@ An import may only point down a storey; neighbours in a storey do not know each 
     checkup         what `postroom check` says
     demo/           a mail server with sample mail before the same gateway
         configuration  samples  servers  welcome
-    cli             the command line
+    cli/            the command line
+        state  tokens  audit  stopping
 
 A call. `application` refuses foreign hosts and finds the caller. `mcp` (a pure function) or `http_api` hands name and
 arguments to `perform`: offered? rate, shape, run. The handler's only road to mail is `call.mailbox(name)`, a

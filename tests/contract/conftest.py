@@ -111,6 +111,9 @@ def _good(mailbox: str, page: Mapping[str, Any]) -> Mapping[str, Any]:
         "checkpoint": True,
         "since_cursor": page["next_cursor"],
         "wait_seconds": 0,
+        "token": "operator",
+        "action": "mcp.send",
+        "outcome": "refused",
         **GOOD_FILTERS,
     }
 
@@ -159,5 +162,6 @@ def _hostile(private: Mapping[str, Any]) -> Mapping[str, list[Any]]:
         "checkpoint": [True, CANARY, [CANARY]],
         "since_cursor": [private["next_cursor"], CANARY, "s1_AAAA", [private["next_cursor"]]],
         "wait_seconds": [0, -1, 61, CANARY, [CANARY]],
+        **{name: [CANARY, "", "'", [CANARY]] for name in ("token", "action", "outcome")},
         **_hostile_filters(),
     }

@@ -57,7 +57,7 @@ async def test_the_intent_is_on_the_disk_before_the_effect_and_the_outcome_after
             "phase": "outcome",
             "request": request,
             "outcome": "ok",
-            "facts": {"checked": True, "moved": 2},
+            "facts": {"messages": 2, "checked": True, "moved": 2},
         }
 
 
@@ -169,7 +169,7 @@ async def test_facts_that_cannot_be_written_do_not_stop_the_trail(tmp_path: Path
 
         at.within.append(note)
         await at.call("move", uids=["1-1"])
-        assert (await at.records())[1]["facts"] == {"unwritable": True}
+        assert (await at.records())[1]["facts"] == {"messages": 1, "unwritable": True}
 
 
 # Whoever hangs up

@@ -10,6 +10,7 @@ from postroom.base.errors import Code, GatewayError, not_found
 from postroom.base.seal import Seal
 from postroom.config import MailboxConfig
 from postroom.mail.query.tree import Query
+from postroom.mailbox.cursors import Cursors
 from postroom.mailbox.entry import Entry
 from postroom.mailbox.feed import Feed
 from postroom.mailbox.folders import INBOX
@@ -64,6 +65,10 @@ class Directory:
         asked = None if names is None else [view.name for view in views]
         cursors = feed_cursors(self._seal, caller.identity, asked, folder, query)
         return Feed(views, folder, query, cursors, self._clock, self._inbox_seconds)
+
+    def cursors(self, caller: Caller, bound: Sequence[bytes]) -> Cursors:
+        """Cursors of a list that is of no mailbox; `bound` is what must be the same when it goes on."""
+        return Cursors(self._seal, caller.identity, bound)
 
     def close(self) -> None:
         for entry in self._entries:

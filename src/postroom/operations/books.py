@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
@@ -11,6 +12,7 @@ from postroom.base.errors import Code, GatewayError
 from postroom.config import LimitsConfig
 from postroom.operations.trail import Trail, unwritable
 from postroom.store import spending
+from postroom.store.auditlist import Listed, Wanted, listing
 from postroom.store.database import Database
 from postroom.store.switch import Stopped, Switch
 from postroom.store.worker import StoreError
@@ -64,6 +66,16 @@ class Books:
         except StoreError as failure:
             raise unwritable() from failure
         return state is not None and state.covers(what)
+
+    async def records(self, wanted: Wanted) -> Listed:
+        """Records of the trail, those of a moment ago among them. Raises `unavailable` if it cannot be read."""
+        try:
+            with contextlib.suppress(GatewayError):  # what cannot be written now can still be read
+                await self.trail.flush()
+            return await listing(self._database, wanted)
+        except StoreError as failure:
+            message = "The audit trail cannot be read now. Try again; the operator must look at the gateway's log."
+            raise GatewayError(Code.UNAVAILABLE, message, reason="books", retry_after=5) from failure
 
     async def finish(self, work: Coroutine[Any, Any, T]) -> T:
         """What `work` returns, which must not raise. It goes on to its end when the caller is cancelled."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from postroom.operations import administering, files, inbox, overview, reading, searching
+from postroom.operations import administering, auditing, files, inbox, overview, reading, searching
 from postroom.operations.operation import Operation
 
 _ALL: tuple[Operation[Any, Any], ...] = (
@@ -20,6 +20,7 @@ _ALL: tuple[Operation[Any, Any], ...] = (
     files.get_attachment,
     overview.identities,
     overview.mailbox_stats,
+    auditing.audit_log,
     administering.health_check,
 )
 

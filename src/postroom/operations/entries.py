@@ -24,10 +24,10 @@ def intent(operation: Operation[Any, Any], call: Call, mailbox: str | None, ask:
 
 
 def outcome(begun: Event, call: Call, error: GatewayError | None, at: datetime) -> Event:
-    """After it: with what the handler noted."""
+    """After it: with what the intent said and what the handler noted."""
     code = None if error is None else error.code.value
     ended = replace(begun, phase="outcome", at=at, outcome=how(error), code=code)
-    return replace(ended, facts=_writable(call.facts))
+    return replace(ended, facts={**begun.facts, **_writable(call.facts)})
 
 
 def refusal(action: str, token: str, mailbox: str | None, error: GatewayError, at: datetime) -> Event:

@@ -97,6 +97,7 @@ class Trail:
         """At the start: what began and was cut off gets its outcome, `unknown` unless somebody knows better."""
         for intent in await audit.unsettled(self._database):
             outcome, facts = (await known(intent) if known else None) or ("unknown", {})
+            facts = intent.get("facts", {}) | facts
             told = {name: intent.get(name) for name in ("request", "token", "mailbox")}
             self.later(Event("outcome", intent["action"], self.now, outcome=outcome, facts=facts, **told))
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256
-from sqlite3 import Connection
+from sqlite3 import Connection, IntegrityError
 from typing import Any, Literal
 
 import orjson
@@ -14,6 +14,7 @@ import orjson
 from postroom.store.auditkeys import DayKey, key_of, sealed
 from postroom.store.database import Database
 from postroom.store.times import to_text
+from postroom.store.worker import StoreError
 
 VERSION = 1
 NOTHING_BEFORE = "0" * 64
@@ -64,12 +65,20 @@ async def unsettled(db: Database) -> list[dict[str, Any]]:
 
 def add(connection: Connection, events: Sequence[Event]) -> None:
     """Within a transaction that has the write lock: whoever else writes has chained before or will after."""
-    before = last(connection)
-    for event in events:
-        line = _line(event, before, key_of(connection, event.at))
-        before = Tip(before.seq + 1, line_hash(line))
-        connection.execute("INSERT INTO audit (seq, line) VALUES (?, ?)", (before.seq, line))
-        _settle(connection, event, before.seq)
+    try:
+        before = last(connection)
+        for event in events:
+            before = _append(connection, event, before)
+    except IntegrityError as failure:
+        raise StoreError(f"the audit trail takes no record: {failure}") from failure
+
+
+def _append(connection: Connection, event: Event, before: Tip) -> Tip:
+    line = _line(event, before, key_of(connection, event.at))
+    here = Tip(before.seq + 1, line_hash(line))
+    connection.execute("INSERT INTO audit (seq, line) VALUES (?, ?)", (here.seq, line))
+    _settle(connection, event, here.seq)
+    return here
 
 
 def last(connection: Connection) -> Tip:

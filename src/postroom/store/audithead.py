@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 from datetime import datetime
 from pathlib import Path
 
@@ -24,10 +25,10 @@ def write_head(folder: Path, tip: Tip, now: datetime) -> None:
 
     Raises StoreError if that cannot be done.
     """
-    path, fresh = folder / FILE_NAME, folder / f".{FILE_NAME}.{os.getpid()}"
+    path, fresh = folder / FILE_NAME, folder / f".{FILE_NAME}.{secrets.token_hex(4)}"
     octets = canonical({"v": 1, "seq": tip.seq, "hash": tip.hash, "at": to_text(now)}) + b"\n"
     try:
-        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         with open(descriptor, "wb") as file:
             file.write(octets)
             file.flush()

@@ -8,7 +8,9 @@ from enum import StrEnum
 from pathlib import Path
 from sqlite3 import Connection
 
-from postroom.store.database import connect
+from postroom.store import audit
+from postroom.store.audit import Event
+from postroom.store.database import Database, connect
 from postroom.store.times import to_text
 from postroom.store.worker import StoreError
 
@@ -48,10 +50,28 @@ class Switch:
             row = self._connection.execute("SELECT what FROM stop_switch").fetchone()
         except sqlite3.Error as failure:
             raise StoreError(f"the stop switch cannot be read: {failure}") from failure
-        return None if row is None else Stopped(row[0])
+        return None if row is None else _read(row[0])
 
     def close(self) -> None:
         self._connection.close()
+
+
+async def turn(db: Database, what: Stopped | None, now: datetime) -> Stopped | None:
+    """Stop that much and no more, or nothing any longer, and say so in the audit; what was stopped before."""
+    return await db.write(lambda connection: _turn(connection, what, now))
+
+
+def _turn(connection: Connection, what: Stopped | None, now: datetime) -> Stopped | None:
+    before = connection.execute("SELECT what FROM stop_switch").fetchone()
+    throw(connection, what, now)
+    action, facts = ("cli.resume", {}) if what is None else ("cli.stop", {"what": what.value})
+    audit.add(connection, [Event("event", action, now, facts=facts)])
+    return None if before is None else _read(before[0])
+
+
+def _read(what: str) -> Stopped:
+    """A word that this version does not know stops everything."""
+    return Stopped(what) if what in list(Stopped) else Stopped.ALL
 
 
 def throw(connection: Connection, what: Stopped | None, now: datetime) -> None:

@@ -7,6 +7,8 @@ from datetime import date, datetime
 from sqlite3 import Connection, Row
 
 from postroom.base.caller import Scope
+from postroom.store import audit
+from postroom.store.audit import Event
 from postroom.store.database import Database
 from postroom.store.times import from_text, to_text
 from postroom.store.worker import StoreError
@@ -44,7 +46,7 @@ class NameTakenError(StoreError):
 
 
 async def create(db: Database, record: TokenRecord) -> None:
-    """Keep a new token; NameTakenError if another that is live at its creation has the name."""
+    """Keep a new token, and say so in the audit; NameTakenError if another that is live then has the name."""
     await db.write(lambda connection: _create(connection, record))
 
 
@@ -74,13 +76,20 @@ def _create(connection: Connection, record: TokenRecord) -> None:
     if any(other.live(record.created) for other in same):
         raise NameTakenError(f"there is a token named {record.name} already; revoke it, or take another name")
     connection.execute(_INSERT, _row(record))
+    facts = {"id": record.id, "scopes": sorted(record.scopes), "mailboxes": sorted(record.mailboxes)}
+    audit.add(connection, [Event("event", "cli.token.create", record.created, token=record.name, facts=facts)])
 
 
 def _revoke(connection: Connection, name_or_id: str, at: datetime) -> list[TokenRecord]:
     found = _select(connection, _REVOCABLE, name_or_id, name_or_id)
     for record in found:
         connection.execute("UPDATE tokens SET revoked = ? WHERE id = ?", (to_text(at), record.id))
-    return [replace(record, revoked=at) for record in found]
+    revoked = [replace(record, revoked=at) for record in found]
+    audit.add(
+        connection,
+        [Event("event", "cli.token.revoke", at, token=record.name, facts={"id": record.id}) for record in revoked],
+    )
+    return revoked
 
 
 def _touch(connection: Connection, token_id: str, day: date) -> None:
