@@ -31,6 +31,7 @@ MAY_IMPORT = {
             "audit",
             "auditcheck",
             "auditkeys",
+            "auditlist",
             "database",
             "keys",
             "migrations",
