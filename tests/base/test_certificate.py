@@ -33,6 +33,13 @@ def test_a_damaged_certificate_is_read_or_none(data: st.DataObject) -> None:
     assert read is None or all(name.isprintable() for name in read.names)
 
 
+def test_a_negative_serial_number_is_read_without_a_word() -> None:
+    version = bytes.fromhex("a003020102")
+    octets = bytearray(SOUND)
+    octets[octets.index(version) + len(version) + 2] = 0x80
+    assert read_certificate(bytes(octets)) is not None
+
+
 def _sound() -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         return ssl.PEM_cert_to_DER_cert(make_certificate(Path(folder))[0].read_text())

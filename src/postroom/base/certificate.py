@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from dataclasses import dataclass
 from datetime import datetime
 
 from cryptography import x509
+from cryptography.utils import CryptographyDeprecationWarning
 
 from postroom.base.refusal import one_line
 
@@ -29,7 +31,9 @@ class Certificate:
 def read_certificate(der: bytes) -> Certificate | None:
     """A certificate from its DER octets (RFC 5280), or None if they are none."""
     try:
-        read = x509.load_der_x509_certificate(der)
+        with warnings.catch_warnings():  # strangers' mistakes are not the operator's to read about
+            warnings.simplefilter("ignore", CryptographyDeprecationWarning)
+            read = x509.load_der_x509_certificate(der)
         return Certificate(
             hashlib.sha256(der).hexdigest(), _names(read), read.not_valid_before_utc, read.not_valid_after_utc
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from aiosmtplib import SMTP
 
 from postroom.base.cause import Cause
@@ -12,9 +14,18 @@ OUR_NAME = "[127.0.0.1]"
 """What EHLO says of us (RFC 5321 4.1.3): the name of the machine is nobody's business, and asking for it takes time."""
 
 
+class Client(SMTP):
+    """One that closes at once: a polite end of TLS waits for the other side, which may be gone, or the wrong one."""
+
+    def close(self) -> None:
+        if isinstance(self.transport, asyncio.WriteTransport):
+            self.transport.abort()
+        super().close()
+
+
 def client_of(endpoint: Endpoint, command_seconds: float) -> SMTP:
     """A client that is not connected yet."""
-    return SMTP(
+    return Client(
         hostname=endpoint.host,
         port=endpoint.port,
         local_hostname=OUR_NAME,
