@@ -15,6 +15,17 @@ from tests.servers.smtp import running_smtp
 
 INBOX_SIZE = 2_000
 ALL_SCOPES = "read, draft, organize, delete, send, admin"
+TOKENS = {
+    "all": (ALL_SCOPES, "work, down, strict, sending"),
+    "read": ("read", "work, down, strict"),
+    "work": ("read", "work"),
+    "triage": ("read, draft, organize", "work"),
+    "admin": ("admin", "work"),
+    "none": ("", "work"),
+    "nowhere": ("read", ""),
+    "owner": (ALL_SCOPES, "private"),
+}
+"""Scopes and mailboxes of the shared gateway's tokens."""
 
 
 @pytest.fixture
@@ -72,17 +83,7 @@ def mailboxes(dovecot: Dovecot, smtp_port: int) -> str:
 def gateway(mailboxes: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
     """One gateway for all tests that only read."""
     folder: Path = tmp_path_factory.mktemp("gateway")
-    tokens = {
-        "all": (ALL_SCOPES, "work, down, strict, sending"),
-        "read": ("read", "work, down, strict"),
-        "work": ("read", "work"),
-        "triage": ("read, draft, organize", "work"),
-        "admin": ("admin", "work"),
-        "none": ("", "work"),
-        "nowhere": ("read", ""),
-        "owner": (ALL_SCOPES, "private"),
-    }
-    with running_gateway(folder, mailboxes, tokens) as running:
+    with running_gateway(folder, mailboxes, TOKENS) as running:
         yield running
 
 

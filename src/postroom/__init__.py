@@ -28,13 +28,14 @@ An import may only point down a storey; neighbours in a storey do not know each 
         database  worker  migrations  times  tokens  keys  spending  switch
         audit  auditkeys  audithead  auditcheck  auditlist
     mailbox/        the door: nobody else reaches IMAP, SMTP or the unfiltered account
-        account  sending  changing  moving  folders  labels  reading  fetching  sections  session  cache  listing
-        searching  messages  downloads  uids  cursors  following  sincecursor  waiting  feed  statistics  view  entry
-        directory  faults  wiring  health  checkup  remedies
+        account  folders  naming  labels  reading  fetching  sections  session  cache  listing  searching
+        changing  moving  labelling  organizing  outcomes  sending
+        messages  downloads  uids  cursors  following  sincecursor  waiting  feed  statistics  view  entry  directory
+        faults  wiring  health  checkup  remedies
     operations/     what the product does: declared once, run in one corridor
         operation  access  ask  answer  schema  faults  rate  perform  catalogue
         books  trail  entries
-        overview  inbox  filters  searching  reading  rows  knownrows  messages  room  blob  files
+        overview  inbox  filters  searching  reading  rows  knownrows  messages  room  blob  files  organizing
         administering  auditing
     surfaces/       skins: HTTP API and MCP
         http_connection  application  guard  authenticate  presence  responses  downloads

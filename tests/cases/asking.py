@@ -10,18 +10,30 @@ from typing import Any
 from tests.cases.case import Case
 from tests.cases.judge import (
     Answer,
+    change_faults,
     command_faults,
     error_faults,
     folder_faults,
     inbox_faults,
     list_faults,
     message_faults,
+    store_faults,
 )
 from tests.cases.minting import since_cursor
 from tests.cases.serving import Served, over_mcp
 
 EVERYTHING = {"view": "full", "fields": "full", "reader": True, "safe_html": True, "headers": True, "links": True}
 """Arguments of get_message for all that there is to judge."""
+CHANGES = {
+    "mark_seen": "messages/seen",
+    "set_labels": "messages/labels",
+    "move_messages": "messages/move",
+    "delete_message": "messages/delete",
+    "create_folder": "folders",
+}
+"""Operations that change something, with their routes for several messages."""
+WHOLE_UIDS = {"move_messages", "delete_message"}
+"""Those that take no bare numbers."""
 _LARGEST = {"max_chars": 2_000_000}
 
 
@@ -113,7 +125,9 @@ def scripted_faults(case: Case, corpus: Served) -> Iterator[str]:
     """The steps of a case before its scripted server, over HTTP and over MCP before another that plays the same."""
     for surface, mailbox, ask in (("http", case.id, _over_http), ("mcp", over_mcp(case), _over_mcp)):
         answers = [ask(mailbox, step["operation"], _arguments(mailbox, step, corpus), corpus) for step in case.steps]
-        yield from (f"{surface}: {fault}" for fault in _faults_of(case, answers, corpus.players[mailbox].commands))
+        player = corpus.players[mailbox]
+        yield from (f"{surface}: {fault}" for fault in _faults_of(case, answers, player.commands))
+        yield from (f"{surface}: {fault}" for fault in store_faults(player.store(), case.expect))
 
 
 def _faults_of(case: Case, answers: list[Answer], commands: list[str]) -> Iterator[str]:
@@ -130,14 +144,27 @@ def _arguments(mailbox: str, step: Mapping[str, Any], corpus: Served) -> dict[st
     """A step's arguments as the product takes them."""
     arguments = dict(step["args"])
     validity = arguments.pop("uidvalidity", None)
-    if "uid" in arguments:
-        arguments["uid"] = f"{arguments['uid']}-{validity}" if validity else str(arguments["uid"])
+    if validity is None and step["operation"] in WHOLE_UIDS:
+        box = corpus.players[mailbox].script.boxes.get(arguments.get("folder", "INBOX"), {})
+        validity = box.get("uidvalidity")
+    for name in ("uid", "uids"):
+        if name in arguments:
+            arguments[name] = _spelled(arguments[name], validity)
     if "cursor_state" in arguments:
         state = arguments.pop("cursor_state")
         arguments["since_cursor"] = since_cursor(
             corpus.state_dir, "all", mailbox, state["uidvalidity"], state["last_uid"]
         )
     return arguments
+
+
+def _spelled(uid: Any, validity: int | None) -> Any:
+    """A uid, or a list of them, as lists tell them; what is none stays as it is."""
+    if isinstance(uid, list):
+        return [_spelled(one, validity) for one in uid]
+    if not isinstance(uid, int):
+        return uid
+    return f"{uid}-{validity}" if validity is not None else str(uid)
 
 
 def _over_mcp(mailbox: str, operation: str, arguments: Mapping[str, Any], corpus: Served) -> Answer:
@@ -148,6 +175,8 @@ def _over_mcp(mailbox: str, operation: str, arguments: Mapping[str, Any], corpus
 
 def _over_http(mailbox: str, operation: str, arguments: Mapping[str, Any], corpus: Served) -> Answer:
     box = f"/mailboxes/{mailbox}"
+    if operation in CHANGES:
+        return _changed_over_http(box, operation, arguments, corpus)
     rest = {name: value for name, value in arguments.items() if name not in ("uid", "mailbox")}
     paths = {
         "list_folders": f"{box}/folders",
@@ -165,10 +194,24 @@ def _over_http(mailbox: str, operation: str, arguments: Mapping[str, Any], corpu
     return dict(response.json())
 
 
+def _changed_over_http(box: str, operation: str, arguments: Mapping[str, Any], corpus: Served) -> Answer:
+    body = dict(arguments)
+    path = CHANGES[operation]
+    if "uid" in body:
+        path = path.replace("messages/", f"messages/{body.pop('uid')}/").removesuffix("/delete")
+    with corpus.gateway.http() as client:
+        one = operation == "delete_message" and "uid" in arguments
+        response = client.delete(f"{box}/{path}", params=body) if one else client.post(f"{box}/{path}", json=body)
+    assert response.status_code != 500, response.text
+    return dict(response.json())
+
+
 def _answer_faults(operation: str, answer: Answer, expect: Answer) -> Iterator[str]:
     if "error" in answer:
         if "error" not in expect and "any_of" not in expect:
             yield f"{operation}: {answer}"
+    elif operation in CHANGES:
+        yield from change_faults(answer, expect)
     elif operation == "list_folders":
         yield from folder_faults(answer, expect)
     elif operation in ("list_messages", "search"):

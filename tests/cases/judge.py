@@ -217,13 +217,47 @@ def error_faults(body: Answer, wanted: Answer) -> Iterator[str]:
         yield f"error.retryable: {error['details']}"
 
 
+def _is_ascending(command: str) -> bool:
+    match = re.match(r"UID \w+ ([\d:*,]+)", command)
+    ends = [int(end) for end in re.findall(r"\d+", match[1])] if match else []
+    return ends == sorted(set(ends)) or (match is not None and ":*" in match[1])
+
+
 def command_faults(commands: list[str], expect: Answer) -> Iterator[str]:
     for pattern in expect.get("commands_must", []):
         if not any(re.search(pattern, command) for command in commands):
             yield f"no command like {pattern}: {commands}"
+    if expect.get("ascending_sets") and not all(map(_is_ascending, commands)):
+        yield f"a set that does not ascend: {commands}"
     for pattern in expect.get("commands_must_not", []):
         if any(re.search(pattern, command) for command in commands):
             yield f"a command like {pattern}: {commands}"
+
+
+def change_faults(answer: Answer, expect: Answer) -> Iterator[str]:
+    """What a change that raised no error tells, as results for each message or as a count with its failures."""
+    failed = answer.get("failed", []) or [one for one in answer.get("results", []) if not one["ok"]]
+    if expect.get("not_success") and not failed:
+        yield f"success: {answer}"
+    elif "error" not in expect and "any_of" not in expect and not expect.get("some_fail") and failed:
+        yield f"failed: {failed}"
+    for code in expect.get("some_fail", []):
+        if code not in {one["error"]["code"] for one in failed}:
+            yield f"no failure {code}: {failed}"
+    for key in ("note_contains", "created", "name"):
+        told = answer.get(key.partition("_")[0], "")
+        if key in expect and (expect[key] not in told if key == "note_contains" else told != expect[key]):
+            yield f"{key}: {told!r}"
+
+
+def store_faults(store: dict[str, list[str]], expect: Answer) -> Iterator[str]:
+    """Where the messages are when all is done, by subject."""
+    for key, wanted in expect.get("store_after", {}).items():
+        folder = key.removesuffix("_must_contain")
+        there = store.get(folder, [])
+        fits = set(wanted) <= set(there) if folder != key else sorted(there) == sorted(wanted)
+        if not fits:
+            yield f"store_after.{key}: {there}"
 
 
 def inbox_faults(answer: Answer, expect: Answer) -> Iterator[str]:

@@ -47,7 +47,7 @@ def served(cases: Sequence[Case], dovecot: Dovecot, folder: Path) -> Iterator[Se
             f"password: {PASSWORD}, port: {players[name].port if name in players else dovecot.port}}}\n"
             for name in names
         )
-        tokens = {"all": ("read", ", ".join(names))}
+        tokens = {"all": ("read, organize, delete", ", ".join(names))}
         limits = "limits: {connect_seconds: 5, command_seconds: 20}"
         gateway = stack.enter_context(running_gateway(folder, mailboxes, tokens, limits))
         yield Served(gateway, players, folder / "state")

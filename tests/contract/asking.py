@@ -13,8 +13,13 @@ from urllib.parse import quote
 import httpx2
 
 from postroom.operations.blob import Blob
+from postroom.operations.catalogue import CATALOGUE
 from postroom.operations.operation import Operation
 
+READING = [name for name, operation in CATALOGUE.items() if operation.effect.read_only]
+CHANGING = [name for name in CATALOGUE if name not in READING]
+"""Operations that are asked on a gateway of their own, since they change what others look at."""
+NEEDED = {"mailbox", "attachment_id", "destination", "add", "name"}
 EITHER = (("uid", "uids"),)
 """Arguments of which a call has exactly one."""
 
@@ -88,7 +93,7 @@ def choices(operation: Operation[Any, Any]) -> Iterator[list[str]]:
 
 def needed(names: list[str]) -> list[str]:
     """Of these, the arguments without which a call says too little."""
-    return [name for name in names if name in ("mailbox", "attachment_id", *itertools.chain(*EITHER))]
+    return [name for name in names if name in NEEDED or name in itertools.chain(*EITHER)]
 
 
 def _raw(response: httpx2.Response) -> str:

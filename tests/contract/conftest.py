@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
 from postroom.operations.operation import Operation
+from tests.conftest import TOKENS
 from tests.contract.asking import Asking
-from tests.servers.gateway import Gateway
-from tests.servers.mail import CANARY
+from tests.servers.dovecot import Dovecot
+from tests.servers.gateway import Gateway, running_gateway
+from tests.servers.mail import CANARY, many, secret_messages
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,33 @@ class World:
 
 @pytest.fixture(scope="session")
 def world(gateway: Gateway) -> Iterator[World]:
+    with _world(gateway) as world:
+        yield world
+
+
+@pytest.fixture(scope="session")
+def changing_gateway(
+    dovecot: Dovecot, mailboxes: str, gateway: Gateway, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Gateway]:
+    """The same mailboxes and tokens, with mail of its own that may be changed."""
+    for user in ("work", "private"):
+        messages = secret_messages() if user == "private" else many(12)
+        dovecot.deliver(f"changing-{user}", messages)
+        dovecot.create(f"changing-{user}", "Archive")
+    dovecot.deliver("changing-private", secret_messages())
+    own = re.sub(r"(port: \d+, tls: \w+, username: |port: \d+, username: )(work|private)", r"\1changing-\2", mailboxes)
+    with running_gateway(tmp_path_factory.mktemp("changing"), own, TOKENS) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def changing_world(changing_gateway: Gateway) -> Iterator[World]:
+    with _world(changing_gateway) as world:
+        yield world
+
+
+@contextmanager
+def _world(gateway: Gateway) -> Iterator[World]:
     with ExitStack() as stack:
         asking = {token: Asking(stack.enter_context(gateway.http(token))) for token in gateway.tokens}
         work, private = _page(gateway, "work", "work"), _page(gateway, "owner", "private")
@@ -114,6 +144,11 @@ def _good(mailbox: str, page: Mapping[str, Any]) -> Mapping[str, Any]:
         "token": "operator",
         "action": "mcp.send",
         "outcome": "refused",
+        "add": ["later"],
+        "remove": ["earlier"],
+        "destination": "Archive",
+        "permanent": False,
+        "name": "Projects/2026",
         **GOOD_FILTERS,
     }
 
@@ -163,5 +198,10 @@ def _hostile(private: Mapping[str, Any]) -> Mapping[str, list[Any]]:
         "since_cursor": [private["next_cursor"], CANARY, "s1_AAAA", [private["next_cursor"]]],
         "wait_seconds": [0, -1, 61, CANARY, [CANARY]],
         **{name: [CANARY, "", "'", [CANARY]] for name in ("token", "action", "outcome")},
+        "add": [[CANARY], [f"{CANARY} {{3}}"], [f"x\r\nA1 SELECT {CANARY}"], ["\\Deleted"], [[CANARY]]],
+        "remove": [[CANARY], ["\\Seen) X ("], CANARY, [], [[CANARY]]],
+        "destination": [CANARY, "../private/INBOX", f"INBOX\r\nA1 SELECT {CANARY}", "", [CANARY]],
+        "permanent": [True, CANARY, [CANARY]],
+        "name": [f"{CANARY}*", f"../{CANARY}", f"x\r\nA1 CREATE {CANARY}", "", "#user/private", [CANARY]],
         **_hostile_filters(),
     }

@@ -38,8 +38,13 @@ AT_LEAST_AND_AT_MOST = SIZES | {
     "wait_seconds": (0, 60),
     "max_chars": (1, 2_000_000),
 }
-FEWEST_AND_MOST = {"uids": (1, 20)}
-SHORTEST_AND_LONGEST = {"uid": (1, 512), "uids": (1, 512), "attachment_id": (1, 200)}
+FEWEST_AND_MOST = {"uids": (1, 500), "add": (1, 50), "remove": (1, 50)}
+FEWEST_AND_MOST_OF_ONE = {"get_message": {"uids": (1, 20)}}
+SHORTEST_AND_LONGEST = {
+    **dict.fromkeys(("uid", "uids"), (1, 512)),
+    "attachment_id": (1, 200),
+    **dict.fromkeys(("add", "remove"), (1, 100000)),
+}
 LONGEST_TEXT = 100_000
 UIDS = {"uid", "uids"}
 EXACTLY_ONE = {"uid", "uids"}
@@ -97,13 +102,13 @@ def meant_list(value: Any) -> list[Any]:
     return [word.strip() for word in value.split(",") if word.strip()]
 
 
-def within_bounds(arguments: Arguments) -> bool:
+def within_bounds(operation: str, arguments: Arguments) -> bool:
     """The documented bounds that schemas leave out, because the server keeps them anyway."""
     for name, value in arguments.items():
         low, high = AT_LEAST_AND_AT_MOST.get(name, (None, None))
         if low is not None and high is not None and not low <= value <= high:
             return False
-        low, high = FEWEST_AND_MOST.get(name, (0, 10**9))
+        low, high = (FEWEST_AND_MOST | FEWEST_AND_MOST_OF_ONE.get(operation, {})).get(name, (0, 10**9))
         if isinstance(value, list) and not low <= len(value) <= high:
             return False
         low, high = SHORTEST_AND_LONGEST.get(name, (0, LONGEST_TEXT))
@@ -139,7 +144,7 @@ def should_be_taken(name: str, arguments: Arguments) -> bool:
         for argument, value in given.items()
     }
     right = Draft202012Validator(schema).is_valid(understood)
-    return right and within_bounds(understood) and one_of_each(name, understood)
+    return right and within_bounds(name, understood) and one_of_each(name, understood)
 
 
 # Values, right and wrong
@@ -204,7 +209,7 @@ def test_whatever_a_schema_accepts_is_taken_within_the_documented_bounds(call: t
     for caller in (SEVERAL, ONE_BOX):
         schema = CATALOGUE[name].schema(caller)
         accepted = Draft202012Validator(schema).is_valid(arguments)
-        if accepted and within_bounds(arguments) and one_of_each(name, arguments):
+        if accepted and within_bounds(name, arguments) and one_of_each(name, arguments):
             assert refusal(name, arguments) is None
 
 
@@ -273,8 +278,9 @@ def test_a_typo_is_told_the_nearest_argument(name: str, argument: str, typo: str
 def test_spellings_of_one_value_are_that_value(argument: str, values: list[Any]) -> None:
     for operation in CATALOGUE.values():
         if argument in operation.ask.model_fields:
-            needs = {"uid", "attachment_id"} & operation.ask.model_fields.keys() - {argument}
-            other = {} if argument == "uids" else dict.fromkeys(needs, "9")
+            needs = {"uid", *argument_schema(operation.ask).get("required", [])} & operation.ask.model_fields.keys()
+            left_out = {argument, "uid" if argument == "uids" else ""}
+            other = dict.fromkeys(needs - left_out, "9")
             read = [getattr(operation.ask.model_validate({argument: value, **other}), argument) for value in values]
             assert all(one == read[0] and type(one) is type(read[0]) for one in read), operation.name
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import difflib
 from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import datetime
 
-from postroom.base.errors import not_found
+from postroom.base.errors import invalid, not_found
 from postroom.config import FoldersConfig
 from postroom.imap import changes, commands
 from postroom.imap.commands import Namespaces
@@ -17,14 +17,14 @@ from postroom.imap.faults import DeadlineFault, ImapFault, LostFault, RefusedFau
 from postroom.imap.pool import Pool
 from postroom.mailbox.cache import MessageCache, RowCache
 from postroom.mailbox.changing import ChangingFolder
-from postroom.mailbox.faults import imap_error, read_only, refusal
+from postroom.mailbox.faults import NO_SUCH_FOLDER, imap_error, read_only, refusal
 from postroom.mailbox.folders import INBOX, Folder, read_folders
+from postroom.mailbox.naming import new_name, shown_name
 from postroom.mailbox.reading import OpenFolder
 from postroom.mailbox.session import Sessions
 from postroom.mailbox.statistics import Statistics, read_statistics
 from postroom.mailbox.uids import changed
 
-NO_SUCH_FOLDER = {"NONEXISTENT", "TRYCREATE", "CANNOT"}
 _PATIENCE = 4
 """Commands' deadlines that one call may take in all."""
 _MOST_NAMED = 8_000
@@ -52,12 +52,7 @@ class Account:
 
     async def folders(self) -> tuple[Folder, ...]:
         """All folders, asked anew, INBOX first."""
-        try:
-            async with self._connected() as connection:
-                return await self._list(connection, await self._namespaces(connection))
-        except _NamespacesLost:
-            async with self._connected() as connection:
-                return await self._list(connection, Namespaces())
+        return (await self._listing())[0]
 
     @asynccontextmanager
     async def open(self, folder: str) -> AsyncIterator[OpenFolder]:
@@ -103,6 +98,22 @@ class Account:
                 self._folders.pop(folder.name, None)
                 raise not_found(f"Folder {folder.name!r} does not exist any more.", argument="folder") from fault
 
+    async def folder(self, name: str, argument: str = "folder") -> Folder:
+        """The folder of that name. Raises `not_found` with the names that do exist."""
+        return await self._resolve(name, argument)
+
+    async def create_folder(self, name: str) -> tuple[str, bool]:
+        """Its name as lists tell it, and whether it was made now. Raises `validation_error` for what is no name."""
+        folders, namespaces = await self._listing()
+        raw = new_name(name, _delimiter(folders), namespaces)
+        known = next((one for one in folders if shown_name(raw) == one.name or raw == one.raw), None)
+        if known is not None and known.selectable:
+            return known.name, False
+        async with self._connected() as connection:
+            made = await _made(connection, raw)
+        self._folders = {}
+        return shown_name(raw), made
+
     async def special(self, use: str) -> Folder | None:
         """The folder of this special use, such as `trash`, `drafts` or `sent`; None if there is none."""
         known = _of_use(self._folders.values(), use)
@@ -136,7 +147,9 @@ class Account:
                 opened = True
                 yield connection
         except TimeoutError:
-            raise imap_error(DeadlineFault("the server is too slow for this call"), self.name) from None
+            what = "the server is too slow for this call"
+            what += ", which may be done in part: list the folder before you try again" if changes else ""
+            raise imap_error(DeadlineFault(what), self.name) from None
         except RefusedFault as fault:
             if folder is not None and not opened and await self._is_gone(folder, fault):
                 self._folders.pop(folder.name, None)
@@ -151,6 +164,15 @@ class Account:
             return fault.code in NO_SUCH_FOLDER
         return all(one.raw != folder.raw for one in await self.folders())
 
+    async def _listing(self) -> tuple[tuple[Folder, ...], Namespaces]:
+        try:
+            async with self._connected() as connection:
+                namespaces = await self._namespaces(connection)
+                return await self._list(connection, namespaces), namespaces
+        except _NamespacesLost:
+            async with self._connected() as connection:
+                return await self._list(connection, Namespaces()), Namespaces()
+
     async def _namespaces(self, connection: Connection) -> Namespaces:
         try:
             return await commands.namespaces(connection)
@@ -163,7 +185,7 @@ class Account:
         self._folders = {folder.name: folder for folder in folders}
         return folders
 
-    async def _resolve(self, name: str) -> Folder:
+    async def _resolve(self, name: str, argument: str = "folder") -> Folder:
         """INBOX needs no listing; any other name must be one that the server listed, and is sent as it spelled it."""
         if name.isascii() and name.upper() == INBOX:
             return Folder(INBOX, INBOX.encode(), None, "inbox", selectable=True)
@@ -172,10 +194,10 @@ class Account:
             await self.folders()
             known = self._folders.get(name)
         if known is None or not known.selectable:
-            raise self._no_folder(name)
+            raise self._no_folder(name, argument)
         return known
 
-    def _no_folder(self, name: str) -> Exception:
+    def _no_folder(self, name: str, argument: str) -> Exception:
         names = [folder.name for folder in self._folders.values() if folder.selectable]
         compared = {one.casefold(): one for one in reversed(names[:_MOST_COMPARED]) if len(one) <= _LONGEST_COMPARED}
         alike = difflib.get_close_matches(name[:_LONGEST_COMPARED].casefold(), compared, n=3, cutoff=0.5)
@@ -183,9 +205,28 @@ class Account:
         hint = f"; nearest: {', '.join(nearest)}" if nearest else ""
         return not_found(
             f"There is no folder of that name{hint}. Use a name that list_folders returns.",
-            argument="folder",
+            argument=argument,
             folders=list(_some(names)),
         )
+
+
+def _delimiter(folders: Sequence[Folder]) -> str | None:
+    """What parts levels of names: INBOX comes first, but a server may tell none for it."""
+    return next((folder.delimiter for folder in folders if folder.delimiter), None)
+
+
+async def _made(connection: Connection, raw: bytes) -> bool:
+    """Create a folder, and have other clients show it. Raises `validation_error` if such a name cannot be."""
+    try:
+        made = await changes.create(connection, raw)
+    except RefusedFault as fault:
+        if fault.code == "CANNOT":
+            raise invalid("name", "is none that this server takes") from fault
+        raise
+    if made:
+        with suppress(RefusedFault):
+            await changes.subscribe(connection, raw)
+    return made
 
 
 def _of_use(folders: Iterable[Folder], use: str) -> Folder | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -21,11 +22,35 @@ _CHARACTERS_OF_ANY = 4_000
 """What a message without text is counted as."""
 
 
+Face: TypeAlias = tuple[str | None, int | None]
+
+
+def face_of(row: Fetched) -> Face:
+    """By what a message is known again: its Message-ID, or else its subject, and its size."""
+    return row.head.message_id or row.head.subject, row.size
+
+
 class RowCache:
     """The rows of one mailbox used last. Flags in it are old: whoever takes a row gives it the flags of now."""
 
     def __init__(self) -> None:
         self._rows: OrderedDict[Key, Fetched] = OrderedDict()
+        self._faces: OrderedDict[tuple[str, int], Face] = OrderedDict()
+
+    def meet(self, row: Fetched) -> None:
+        """Remember what was told under a UID that another session may give to another message."""
+        self._faces[row.folder, row.uid] = face_of(row)
+        if len(self._faces) > MOST_ROWS:
+            self._faces.popitem(last=False)
+
+    def met(self, folder: str, uid: int) -> Face | None:
+        """What was told last under this UID, of those that `meet` was told of."""
+        return self._faces.get((folder, uid))
+
+    def forget(self, folder: str, uids: Iterable[int]) -> None:
+        """Take back that these were told: nobody has seen them yet."""
+        for uid in uids:
+            self._faces.pop((folder, uid), None)
 
     def find(self, folder: str, uid_validity: int, uid: int) -> Fetched | None:
         key = (folder, uid_validity, uid)

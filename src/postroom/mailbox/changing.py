@@ -8,6 +8,7 @@ from postroom.imap import changes
 from postroom.imap.changes import Sign, batches
 from postroom.imap.commands import Items
 from postroom.mail.model import Act, Admitted
+from postroom.mailbox.cache import face_of
 from postroom.mailbox.folders import Folder
 from postroom.mailbox.moving import Moved, erase_messages, move_messages
 from postroom.mailbox.reading import OpenFolder
@@ -25,9 +26,20 @@ class ChangingFolder(OpenFolder):
         return self._selected.read_only
 
     @property
-    def uids_stay(self) -> bool:
-        """Whether a UID names the same message in the next session as well."""
-        return self._selected.uids_stay and self.uid_validity != 0
+    def raw(self) -> bytes:
+        """The folder's name as the server spells it."""
+        return self._folder.raw
+
+    @property
+    def is_gmail(self) -> bool:
+        """Whether the server has Gmail's labels."""
+        return self._is_gmail
+
+    @property
+    def kept_keywords(self) -> tuple[str, ...]:
+        """Keywords that the server names as kept."""
+        permanent = self._selected.permanent_flags or ()
+        return tuple(flag.decode("ascii", "replace") for flag in permanent if not flag.startswith(b"\\"))
 
     def keeps(self, flag: str) -> bool:
         """Whether the server says that it keeps this flag or keyword, or says nothing (RFC 9051 7.1)."""
@@ -62,6 +74,15 @@ class ChangingFolder(OpenFolder):
         """Erase these messages and no others, if the server `can_erase`."""
         there = await self.marks(uids := self._uids(admitted, Act.ERASE))
         return await erase_messages(self._connection, uids, there.keys())
+
+    async def strangers(self, uids: Collection[int]) -> set[int]:
+        """Of these, those that need not be what was told under these UIDs; none where UIDs stay with their messages."""
+        if self.uids_stay:
+            return set()
+        met = {uid: self._cache.met(self.name, uid) for uid in uids}
+        strangers = {row.uid for row in await self._read_rows(set(uids)) if face_of(row) != met[row.uid]}
+        self._cache.forget(self.name, strangers)
+        return strangers
 
     @property
     def can_erase(self) -> bool:

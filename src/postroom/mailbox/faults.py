@@ -32,6 +32,8 @@ _ADVICE_BY_CAUSE = {
     Cause.SWITCHED_OFF: "The operator must switch it on in the account's settings at the provider.",
 }
 """Where the cause tells more than the reason; `postroom check` tells the operator more."""
+NO_SUCH_FOLDER = {"NONEXISTENT", "TRYCREATE", "CANNOT"}
+"""Response codes that tell of a folder that is not there."""
 _BUSY = {"UNAVAILABLE", "INUSE", "LIMIT"}
 _CONFLICTS = {
     "OVERQUOTA": "it is full. Erase messages from Trash, or ask its operator for more room.",

@@ -18,7 +18,8 @@ _AT_ONCE = 16 * 1024
 
 async def fetch_messages(folder: OpenFolder, uids: Collection[int], cache: MessageCache) -> dict[int, Read]:
     """Those of these messages that exist, newly fetched ones without a reading yet."""
-    kept = {uid: known for uid in uids if (known := cache.find((folder.name, folder.uid_validity, uid)))}
+    names = {uid: (folder.name, folder.uid_validity, uid) for uid in uids} if folder.uids_stay else {}
+    kept = {uid: known for uid, name in names.items() if (known := cache.find(name))}
     marks = await folder.marks(kept.keys()) if kept else {}
     found = {uid: _with_marks(kept[uid], marks[uid]) for uid in marks if uid in kept}
     missing = [uid for uid in uids if uid not in kept]

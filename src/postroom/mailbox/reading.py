@@ -73,6 +73,11 @@ class OpenFolder:
     def exists(self) -> int:
         return self._selected.exists
 
+    @property
+    def uids_stay(self) -> bool:
+        """Whether a UID names the same message in the next session as well."""
+        return self._selected.uids_stay and self.uid_validity != 0
+
     async def has_numbering(self, uid_validity: int) -> bool:
         """Whether UIDs of this numbering are those of now.
 
@@ -194,7 +199,7 @@ class OpenFolder:
         return items.sections.get((section, offset)) if items else None
 
     def _cached(self, uid: int) -> Fetched | None:
-        return self._cache.find(self.name, self.uid_validity, uid)
+        return self._cache.find(self.name, self.uid_validity, uid) if self.uids_stay else None
 
     async def _known_rows(self, uids: Uids) -> list[Fetched]:
         """Only the flags are asked for; rows not met before are read in a second command."""
@@ -253,7 +258,7 @@ class OpenFolder:
 
     def _fetched(self, items: Items, head: Head, attachments: bool | None) -> Fetched:
         marks = self._marks(items)
-        return Fetched(
+        fetched = Fetched(
             folder=self.name,
             uid=items.uid,
             uid_validity=self.uid_validity,
@@ -264,6 +269,9 @@ class OpenFolder:
             labels=marks.labels,
             has_attachments=attachments,
         )
+        if not self.uids_stay:
+            self._cache.meet(fetched)
+        return fetched
 
     def _unreadable(self, uid: int) -> Fetched:
         return replace(self._fetched(Items(uid), _NO_HEAD, None), incomplete=_UNREADABLE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from postroom.base.errors import GatewayError, invalid, not_found
 from postroom.imap.wire import MAX_UID
@@ -24,6 +25,21 @@ def read_uid(text: str, argument: str = "uid") -> tuple[int, int | None]:
     if not match or int(match[1]) > MAX_UID:
         raise invalid(argument, "must be a uid as list_messages returns it, such as 57-1712")
     return int(match[1]), int(match[2]) if match[2] else None
+
+
+def read_uids(uids: Sequence[str], *, whole: bool, several: bool = True) -> dict[str, tuple[int, int | None]]:
+    """UID and UIDVALIDITY of each, by its id, in their order, each once. Raises `validation_error`.
+
+    `whole` refuses bare UIDs: after the server has renumbered the folder they name other messages.
+    """
+    found = {}
+    for place, uid in enumerate(uids):
+        argument = f"uids[{place}]" if several else "uid"
+        found[uid] = read_uid(uid, argument)
+        if whole and found[uid][1] is None:
+            reason = "must be whole here, such as 57-1712: a bare number may come to name another message"
+            raise invalid(argument, reason)
+    return found
 
 
 def gone(uid: str | None = None) -> GatewayError:

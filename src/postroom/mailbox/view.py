@@ -23,6 +23,7 @@ from postroom.mailbox.folders import Folder
 from postroom.mailbox.following import Followed, Place, follow
 from postroom.mailbox.listing import Page, Show, read_page
 from postroom.mailbox.messages import fetch_messages, with_readings
+from postroom.mailbox.organizing import Organizer
 from postroom.mailbox.reading import OpenFolder
 from postroom.mailbox.searching import NEWEST, OLDEST, Search, Sought
 from postroom.mailbox.statistics import Statistics
@@ -103,6 +104,15 @@ class MailboxView:
             return await follow(
                 opened, place, limit=limit, show=self._show, seek=None if isinstance(query, All) else seek
             )
+
+    @property
+    def organizer(self) -> Organizer:
+        """What changes mail."""
+        return Organizer(self._account)
+
+    async def create_folder(self, name: str) -> tuple[str, bool]:
+        """The new folder's name as lists tell it, and whether it was made now. Raises a `GatewayError`."""
+        return await self._account.create_folder(name)
 
     def reaches(self, place: Place, row: Shown) -> bool:
         """Whether a row was there when the place was taken."""

@@ -75,6 +75,7 @@ Boolean = Annotated[bool, BeforeValidator(_boolean)]
 Integer = Annotated[int, BeforeValidator(_integer)]
 Uid = Annotated[str, BeforeValidator(_uid), Field(min_length=1, max_length=512)]
 Uids = Annotated[list[Uid], BeforeValidator(_list)]
+Words = Annotated[list[Annotated[str, Field(min_length=1)]], BeforeValidator(_list)]
 
 
 class MailboxAsk(Ask):

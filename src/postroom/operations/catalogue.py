@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from postroom.operations import administering, auditing, files, inbox, overview, reading, searching
+from postroom.operations import administering, auditing, files, inbox, organizing, overview, reading, searching
 from postroom.operations.operation import Operation
 
 _ALL: tuple[Operation[Any, Any], ...] = (
@@ -20,6 +20,11 @@ _ALL: tuple[Operation[Any, Any], ...] = (
     files.get_attachment,
     overview.identities,
     overview.mailbox_stats,
+    organizing.delete_message,
+    organizing.mark_seen,
+    organizing.set_labels,
+    organizing.move_messages,
+    organizing.create_folder,
     auditing.audit_log,
     administering.health_check,
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pydantic import ValidationError
@@ -17,10 +17,17 @@ _LONGEST_NAME = 64
 def argument_error(error: ValidationError, known: Iterable[str]) -> GatewayError:
     """One `validation_error` for all of pydantic's: the first in the message, every one in `details.arguments`."""
     names = list(known)
-    faults = [_fault(one, names) for one in error.errors(include_url=False, include_context=True)[:_MOST]]
+    faults = [_fault(one, names) for one in _worth_telling(error.errors(include_url=False, include_context=True))]
     first, *others = faults
     more = {"arguments": faults} if others else {}
     return invalid(first["argument"], first["reason"], **more)
+
+
+def _worth_telling(errors: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The first; but many wrong entries of one list leave room for arguments that there are none of."""
+    unknown = [one for one in errors if one["type"] == "extra_forbidden"]
+    others = [one for one in errors if one["type"] != "extra_forbidden"]
+    return [*others[: _MOST - min(len(unknown), _MOST // 2)], *unknown][:_MOST]
 
 
 def _fault(error: Mapping[str, Any], known: list[str]) -> dict[str, str]:

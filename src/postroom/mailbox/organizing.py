@@ -1,0 +1,232 @@
+"""Marking, labelling, moving and deleting for one caller: admitted one by one, changed together, told one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from postroom.base.errors import Code, GatewayError, invalid
+from postroom.mail.model import Act, Admitted, Named
+from postroom.mailbox.account import Account
+from postroom.mailbox.changing import ChangingFolder, has_any, has_flags
+from postroom.mailbox.folders import Folder
+from postroom.mailbox.labelling import Labelling, plan_labels
+from postroom.mailbox.moving import Moved
+from postroom.mailbox.outcomes import Journey, Result, Results
+from postroom.mailbox.session import Marks
+from postroom.mailbox.uids import changed, gone
+from postroom.policy.visibility import admit
+
+Asked = Mapping[str, tuple[int, int | None]]
+"""UID and UIDVALIDITY, where that is known, by the id that the caller used."""
+T = TypeVar("T")
+_SEEN = "\\Seen"
+
+
+@dataclass(slots=True)
+class _Work:
+    """The messages of one call: which may be acted on, and what is wrong with the others."""
+
+    stamps: list[Admitted] = field(default_factory=list)
+    numbers: dict[str, int] = field(default_factory=dict)
+    errors: dict[str, GatewayError] = field(default_factory=dict)
+
+    def results(self, asked: Asked, result: Callable[[str, int], Result], note: str | None = None) -> Results:
+        """Each one's, in the order they were asked for."""
+        return Results(
+            tuple(
+                Result(uid, self.errors[uid]) if uid in self.errors else result(uid, self.numbers[uid]) for uid in asked
+            ),
+            note,
+        )
+
+
+class Organizer:
+    """Changes mail in one mailbox. Every method raises for what concerns all messages, and tells of each the rest."""
+
+    def __init__(self, account: Account) -> None:
+        self._account = account
+
+    async def mark_seen(self, folder: str, asked: Asked, *, seen: bool) -> Results:
+        """Set or clear \\Seen."""
+
+        async def attempt(proved: bool) -> Results:
+            async with self._account.changing(folder, proved=proved) as opened:
+                if not opened.keeps(_SEEN):
+                    raise _not_kept(_SEEN)
+                work = await _admitted(opened, asked, Act.FLAG)
+                marks = await opened.flag(work.stamps, "+" if seen else "-", [_SEEN]) if work.stamps else {}
+                return work.results(
+                    asked, lambda uid, number: Result(uid, _unfit(marks.get(number), has_flags, seen, [_SEEN]))
+                )
+
+        return await _twice(attempt)
+
+    async def label(self, folder: str, asked: Asked, add: Sequence[str], remove: Sequence[str]) -> Results:
+        """Give and take labels, which are keywords, or Gmail's."""
+        if not add and not remove:
+            raise invalid("add", "or remove must name a label")
+
+        async def attempt(proved: bool) -> Results:
+            async with self._account.changing(folder, proved=proved) as opened:
+                plan = plan_labels(opened, add, remove)
+                work = await _admitted(opened, asked, Act.LABEL)
+                errors = await _labelled(opened, work.stamps, plan) if work.stamps else {}
+                return work.results(asked, lambda uid, number: Result(uid, errors[number]))
+
+        return await _twice(attempt)
+
+    async def move(self, folder: str, asked: Asked, destination: str) -> Results:
+        """Move to an existing folder."""
+        there = await self._account.folder(destination, argument="destination")
+        async with self._account.changing(folder) as opened:
+            if opened.raw == there.raw:
+                raise invalid("destination", "is the folder that the messages are in")
+            return await self._moved(opened, asked, there)
+
+    async def delete(self, folder: str, asked: Asked, *, permanent: bool) -> Results:
+        """Move to Trash; or erase for good, in Trash alone."""
+        trash = await self._account.special("trash")
+        if trash is None:
+            raise _no_trash()
+        async with self._account.changing(folder) as opened:
+            in_trash = opened.raw == trash.raw
+            if permanent:
+                _check_erasable(opened, trash, in_trash)
+                return await self._erased(opened, asked)
+            if in_trash:
+                raise _in_trash_already(trash)
+            return await self._moved(opened, asked, trash)
+
+    async def _moved(self, opened: ChangingFolder, asked: Asked, there: Folder) -> Results:
+        work = await _admitted(opened, asked, Act.MOVE)
+        moved = await opened.move(work.stamps, there) if work.stamps else Moved({})
+        journey = Journey(self._account.name, opened.name, there, moved)
+        return work.results(asked, journey.result, journey.note)
+
+    async def _erased(self, opened: ChangingFolder, asked: Asked) -> Results:
+        work = await _admitted(opened, asked, Act.ERASE)
+        erased = await opened.erase(work.stamps) if work.stamps else Moved({})
+        return work.results(asked, Journey(self._account.name, opened.name, None, erased).result)
+
+
+async def _admitted(opened: ChangingFolder, asked: Asked, act: Act) -> _Work:
+    """Those of this numbering that the caller may act on; the others with what is wrong with them."""
+    for numbering in {validity for _, validity in asked.values()}:
+        if numbering is not None:
+            await opened.has_numbering(numbering)
+    work = _Work()
+    for uid, (number, validity) in asked.items():
+        if validity in (None, opened.uid_validity):
+            work.numbers[uid] = number
+        else:
+            work.errors[uid] = changed()
+    strangers = await opened.strangers(work.numbers.values()) if act in (Act.MOVE, Act.ERASE) else ()
+    for uid, number in work.numbers.items():
+        admitted = admit(Named(opened.name, number, opened.uid_validity), act)
+        if admitted is None:
+            work.errors[uid] = gone()
+        elif number in strangers:
+            work.errors[uid] = changed()
+        else:
+            work.stamps.append(admitted)
+    return work
+
+
+async def _labelled(
+    opened: ChangingFolder, stamps: Sequence[Admitted], plan: Labelling
+) -> Mapping[int, GatewayError | None]:
+    """What went wrong, by UID; None for messages that are as they should be."""
+    uids = {stamp.uid for stamp in stamps}
+    if not plan.gmail:
+        return await _with_keywords(opened, stamps, plan)
+    # Whoever loses the label of the open folder leaves it, so that afterwards nobody can tell.
+    there = await opened.marks(uids)
+    await _with_keywords(opened, stamps, plan)
+    for sign, labels in plan.gmail:
+        await opened.label_at_gmail(stamps, sign, labels)
+    return {uid: None if uid in there else gone() for uid in uids}
+
+
+async def _with_keywords(
+    opened: ChangingFolder, stamps: Sequence[Admitted], plan: Labelling
+) -> Mapping[int, GatewayError | None]:
+    marks: Mapping[int, Marks] = {}
+    for sign, keywords in plan.keywords:
+        marks = await opened.label(stamps, sign, keywords)
+    if not plan.keywords:
+        marks = await opened.marks({stamp.uid for stamp in stamps})
+    wanted = dict(plan.keywords)
+
+    def error(uid: int) -> GatewayError | None:
+        return _unfit(marks.get(uid), has_flags, True, wanted.get("+", ())) or (
+            _unfit(marks.get(uid), has_any, False, wanted.get("-", ())) if "-" in wanted else None
+        )
+
+    return {stamp.uid: error(stamp.uid) for stamp in stamps}
+
+
+def _unfit(
+    marks: Marks | None, have: Callable[[Marks, Sequence[str]], bool], wanted: bool, flags: Sequence[str]
+) -> GatewayError | None:
+    """What is wrong with a message after a change that should have led to this."""
+    if marks is None:
+        return gone()
+    return None if have(marks, flags) is wanted else _not_kept(flags[0])
+
+
+async def _twice(attempt: Callable[[bool], Awaitable[T]]) -> T:
+    """First over whatever connection is kept; if that turns out to be lost, over one that is known to be there.
+
+    Only for what may be done twice.
+    """
+    try:
+        return await attempt(False)
+    except GatewayError as error:
+        if error.details.get("reason") != "lost":
+            raise
+    return await attempt(True)
+
+
+def _not_kept(flag: str) -> GatewayError:
+    message = f"The server does not keep {flag} in this folder; it stays as it was."
+    return GatewayError(Code.CONFLICT, message, reason="not_kept")
+
+
+def _no_trash() -> GatewayError:
+    return GatewayError(
+        Code.CONFLICT,
+        "This mailbox has no Trash, and nothing is erased without one. Make a folder named Trash with create_folder, "
+        "or have the operator name one in folders.trash.",
+        reason="no_trash",
+    )
+
+
+def _in_trash_already(trash: Folder) -> GatewayError:
+    return GatewayError(
+        Code.CONFLICT,
+        f"{trash.name!r} is the Trash: these messages are deleted already. permanent: true erases them for good "
+        "(scope delete); move_messages brings them back.",
+        argument="folder",
+        reason="in_trash",
+    )
+
+
+def _check_erasable(opened: ChangingFolder, trash: Folder, in_trash: bool) -> None:
+    if not in_trash:
+        raise GatewayError(
+            Code.CONFLICT,
+            f"Only what lies in Trash ({trash.name!r}) can be erased. Delete without permanent first, then erase there "
+            "by the new uid.",
+            argument="permanent",
+            reason="not_in_trash",
+        )
+    if not opened.can_erase:
+        raise GatewayError(
+            Code.CONFLICT,
+            "This server cannot erase single messages (it lacks UIDPLUS), only all that anybody has marked; so nothing "
+            "is erased. Empty Trash with another client.",
+            argument="permanent",
+            reason="no_uidplus",
+        )
