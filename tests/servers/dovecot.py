@@ -12,6 +12,7 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import starmap
 from pathlib import Path
 
 from tests.servers.certificates import make_certificate
@@ -20,6 +21,9 @@ from tests.servers.ports import free_port
 PASSWORD = "correct-horse"
 STRICT_HOST = "127.0.0.2"
 """Where Dovecot insists on TLS before a login: on 127.0.0.1 it trusts the wire."""
+_BASIC = "IMAP4rev1 LITERAL+ IDLE ENABLE NAMESPACE CHILDREN LIST-EXTENDED SPECIAL-USE UNSELECT"
+POORER = {"127.0.0.3": f"{_BASIC} UIDPLUS", "127.0.0.4": _BASIC}
+"""Where it says that it can do less, but trusts the wire: COPY and UID EXPUNGE, but no MOVE; and then COPY alone."""
 _MAIL_ID = 5000
 _PATIENCE = 15
 
@@ -94,7 +98,7 @@ def _configured(folder: Path) -> Dovecot:
         instance_name = postroom-tests
         log_path = {folder}/dovecot.log
         protocols = imap
-        listen = 127.0.0.1, {STRICT_HOST}
+        listen = 127.0.0.1, {STRICT_HOST}, {", ".join(POORER)}
         mail_location = mdbox:{mail}/%u
         mail_home = {mail}/%u
         mail_uid = {mail_id}
@@ -150,9 +154,22 @@ def _configured(folder: Path) -> Dovecot:
         }}
         default_client_limit = 8000
         {own_user}
+        {"".join(starmap(_as_poor_as, POORER.items()))}
         """
     )
     return server
+
+
+def _as_poor_as(host: str, capabilities: str) -> str:
+    return f"""
+        local {host} {{
+          ssl = yes
+          disable_plaintext_auth = no
+          protocol imap {{
+            imap_capability = {capabilities}
+          }}
+        }}
+    """
 
 
 def _as_ourselves() -> str:

@@ -69,6 +69,14 @@ def running_gateway(
     folder: Path, mailboxes: str, tokens: Mapping[str, tuple[str, str]], limits: str = ""
 ) -> Iterator[Gateway]:
     """A gateway from YAML: `mailboxes` is a list's text, `tokens` are scopes and mailboxes by name."""
+    with gateway_thread(*written(folder, mailboxes, tokens, limits)) as gateway:
+        yield gateway
+
+
+def written(
+    folder: Path, mailboxes: str, tokens: Mapping[str, tuple[str, str]], limits: str = ""
+) -> tuple[Path, Mapping[str, str]]:
+    """The configuration file of such a gateway, and its tokens by name."""
     minted = {name: mint().text.reveal() for name in tokens}
     lines = [
         f"  - {{name: {name}, token_hash: '{token_hash(minted[name])}', scopes: [{scopes}], mailboxes: [{boxes}]}}"
@@ -80,8 +88,7 @@ def running_gateway(
         f"mailboxes:\n{mailboxes}\ntokens:\n" + "\n".join(lines) + "\n"
     )
     path.chmod(0o600)
-    with gateway_thread(path, minted) as gateway:
-        yield gateway
+    return path, minted
 
 
 @contextlib.contextmanager
