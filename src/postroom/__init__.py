@@ -45,8 +45,10 @@ An import may only point down a storey; neighbours in a storey do not know each 
     checkup         what `postroom check` says
     demo/           a mail server with sample mail before the same gateway
         configuration  samples  servers  welcome
+    bridge/         a client of a running gateway: MCP over stdin and stdout, carried to /mcp over HTTP
+        running  carrying  pipes  message  exchange  answer  address  faults
     cli/            the command line
-        state  tokens  audit  stopping
+        state  tokens  audit  stopping  bridging
 
 A call. `application` refuses foreign hosts and finds the caller. `mcp` (a pure function) or `http_api` hands name and
 arguments to `perform`: offered? rate, shape, run. The handler's only road to mail is `call.mailbox(name)`, a

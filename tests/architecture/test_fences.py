@@ -24,7 +24,8 @@ STAMPS = {
 MAY_IMPORT = {
     "time": {"base/clock"},
     "socket": {"app", "base/tls", "demo/__init__"},
-    "ssl": {"base/tls", "imap/stream", "smtp/faults"},
+    "ssl": {"base/tls", "imap/stream", "smtp/faults", "bridge/exchange"},
+    "h11": {"bridge/exchange"},
     "sqlite3": {
         f"store/{name}"
         for name in (
@@ -97,7 +98,7 @@ def test_no_task_is_started_outside_a_group_and_groups_stand_where_they_may() ->
         found = set(calls(tree))
         assert not found & {"asyncio.create_task", "asyncio.ensure_future", "loop.create_task"}, name
         if "asyncio.TaskGroup" in found:
-            assert name.startswith(("app", "mailbox/", "demo/", "surfaces/presence"))
+            assert name.startswith(("app", "mailbox/", "demo/", "surfaces/presence", "bridge/carrying"))
 
 
 def test_the_unexpected_is_caught_in_the_corridor_at_the_skin_and_by_the_thread_that_works_for_others() -> None:
@@ -118,5 +119,13 @@ def test_whatever_catches_everything_raises_it_again() -> None:
 
 def test_secrets_are_revealed_only_where_they_are_used() -> None:
     revealers = {name for name, tree in MODULES.items() if any(call.endswith(".reveal") for call in calls(tree))}
-    allowed = {"imap/connection", "imap/login", "smtp/login", "mailbox/wiring", "cli/tokens", "base/token"}
+    allowed = {
+        "imap/connection",
+        "imap/login",
+        "smtp/login",
+        "mailbox/wiring",
+        "cli/tokens",
+        "base/token",
+        "bridge/exchange",
+    }
     assert {name for name in revealers if not name.startswith("demo/")} <= allowed

@@ -133,9 +133,9 @@ def _check_envelope(request: Json, meta: Json, headers: Mapping[str, str]) -> No
     if not isinstance(meta[_CAPABILITIES_KEY], dict):
         raise _Refusal(400, INVALID_PARAMS, f"params._meta: {_CAPABILITIES_KEY} must be an object")
     _must_equal("MCP-Protocol-Version", headers.get("mcp-protocol-version"), meta[_VERSION_KEY])
-    _must_equal("Mcp-Method", headers.get("mcp-method"), request["method"])
+    _must_equal("Mcp-Method", _header_value(headers.get("mcp-method")), request["method"])
     params = request["params"]
-    if request["method"] == "tools/call" and "name" in params:
+    if request["method"] == "tools/call" and isinstance(params.get("name"), str):
         _must_equal("Mcp-Name", _header_value(headers.get("mcp-name")), params["name"])
 
 
