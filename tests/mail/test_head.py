@@ -72,6 +72,18 @@ def test_ids_are_found_among_phrases(value: bytes, ids: tuple[str, ...]) -> None
     assert message_ids(value) == ids
 
 
+@pytest.mark.parametrize(
+    ("value", "id_"),
+    [
+        (b"<a@example.org> <b@example.org>", "<a@example.org>"),
+        (b'Message from Bo <bo@example.org> of "Fri, 02 Jan" <a@example.org>', "<a@example.org>"),
+        (b"a phrase", None),
+    ],
+)
+def test_an_address_in_a_phrase_is_not_what_was_answered(value: bytes, id_: str | None) -> None:
+    assert parse_head(b"In-Reply-To: " + value + b"\r\n").in_reply_to == id_
+
+
 def test_of_too_many_references_the_first_and_the_latest_are_kept() -> None:
     ids = message_ids(b" ".join(b"<%d@example.org>" % number for number in range(MAX_IDS + 100)))
     assert len(ids) == MAX_IDS
@@ -92,7 +104,10 @@ def test_any_fields_give_clean_one_line_values(fields: list[tuple[bytes, bytes]]
         assert text is None or not re.search("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]", text)
 
 
-@given(st.lists(st.text(st.characters(min_codepoint=0x20, max_codepoint=0x7E), min_size=1, max_size=20), max_size=5))
+_PRINTABLE = st.characters(min_codepoint=0x20, max_codepoint=0x7E, exclude_characters="<>")
+
+
+@given(st.lists(st.text(_PRINTABLE, min_size=1, max_size=20), max_size=5))
 def test_ids_are_the_same_whether_written_as_usual_or_not(inner: list[str]) -> None:
     value = " ".join(f"<{text}>" for text in inner).encode()
     assert message_ids(value) == message_ids(b"a phrase " + value + b" another")

@@ -40,7 +40,7 @@ def parse_head(block: bytes) -> Head:
         reply_to=parse_addresses(first.get("reply-to", b""), charset),
         date=None if date is None else parse_date(date),
         message_id=_first_id(first.get("message-id")),
-        in_reply_to=_first_id(first.get("in-reply-to")),
+        in_reply_to=_answered_id(first.get("in-reply-to") or b""),
         references=message_ids(first.get("references") or b""),
     )
     # Of octets in ASCII without encoded words nothing is left that could not be seen; most heads are like that.
@@ -100,3 +100,9 @@ def message_ids(value: bytes) -> tuple[str, ...]:
 def _first_id(value: bytes | None) -> str | None:
     ids = message_ids(value or b"")
     return ids[0] if ids else None
+
+
+def _answered_id(value: bytes) -> str | None:
+    """The first id, or the last one behind a phrase, which may name a person: `Message from Bo <bo@x> <id@x>`."""
+    ids = message_ids(value)
+    return (ids[0] if value.lstrip().startswith(b"<") else ids[-1]) if ids else None
