@@ -17,6 +17,7 @@ from postroom.imap.faults import DeadlineFault, ImapFault, LostFault, RefusedFau
 from postroom.imap.pool import Pool
 from postroom.mailbox.cache import MessageCache, RowCache
 from postroom.mailbox.changing import ChangingFolder
+from postroom.mailbox.conversations import Conversations
 from postroom.mailbox.faults import NO_SUCH_FOLDER, imap_error, read_only, refusal
 from postroom.mailbox.folders import INBOX, Folder, read_folders
 from postroom.mailbox.naming import new_name, shown_name
@@ -49,16 +50,20 @@ class Account:
         self._rows = RowCache()
         self._sessions = Sessions()
         self.messages = MessageCache()
+        self.conversations = Conversations(self)
 
     async def folders(self) -> tuple[Folder, ...]:
         """All folders, asked anew, INBOX first."""
         return (await self._listing())[0]
 
     @asynccontextmanager
-    async def open(self, folder: str) -> AsyncIterator[OpenFolder]:
-        """A folder open for reading. Raises `not_found` with the names that do exist."""
+    async def open(self, folder: str, *, proved: bool = True) -> AsyncIterator[OpenFolder]:
+        """A folder open for reading. Raises `not_found` with the names that do exist.
+
+        Without `proved` a kept connection is used as it is: for who had it just before.
+        """
         known = await self._resolve(folder)
-        async with self._connected(known) as connection:
+        async with self._connected(known, proved=proved) as connection:
             yield OpenFolder(connection, known, self._rows, self._sessions.of(connection))
 
     @asynccontextmanager

@@ -5,23 +5,31 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import TypeVar
 
 from postroom.imap import commands
-from postroom.imap.bodystructure import is_words_alone, read_structure
 from postroom.imap.commands import FetchAnswer, Items
 from postroom.imap.connection import Connection
 from postroom.imap.faults import LostFault
 from postroom.imap.reply import Selected
 from postroom.imap.search import Hits, uid_search, uid_sort, uids_between
 from postroom.imap.wire import MAX_UID, Token
-from postroom.mail.model import Content, Entity, Fetched, Head
-from postroom.mail.parse import assemble, leaves, parse_head, split, split_message
+from postroom.mail.model import Content, Fetched, Head
+from postroom.mail.parse import assemble, parse_head, split
 from postroom.mail.query.tree import Query
+from postroom.mail.threads import Kin, kin_of
 from postroom.mailbox.cache import RowCache
 from postroom.mailbox.fetching import Uids, fetch_whole
 from postroom.mailbox.folders import Folder
 from postroom.mailbox.labels import labels_of
+from postroom.mailbox.parsing import (
+    LITTLE,
+    assembled,
+    assembled_beginning,
+    has_attachments,
+    is_little,
+    is_tree,
+    worked,
+)
 from postroom.mailbox.sections import fetch_sections
 from postroom.mailbox.session import Marks, Session, marked
 
@@ -30,6 +38,7 @@ _HEAD = 64 * 1024
 """Octets of header fields that are looked at for a row."""
 _ROW_BARE = f"UID FLAGS INTERNALDATE RFC822.SIZE BODY.PEEK[HEADER.FIELDS ({_FIELDS})]<0.{_HEAD}>"
 _ROW = f"{_ROW_BARE} BODYSTRUCTURE"
+_KIN = f"UID BODY.PEEK[HEADER.FIELDS (MESSAGE-ID IN-REPLY-TO REFERENCES)]<0.{_HEAD}>"
 WHOLE = 128 * 1024
 """Octets up to which a message is fetched whole in one command; larger ones go by section."""
 _MESSAGE_BARE = f"UID FLAGS INTERNALDATE RFC822.SIZE BODY.PEEK[]<0.{WHOLE}>"
@@ -38,8 +47,6 @@ _ROWS_AT_ONCE = 64
 """Rows that are read in one command."""
 BEGINNING = 2 * 1024 * 1024
 """Octets of a message that are looked at when its server cannot say where its parts lie."""
-_LITTLE = 32 * 1024
-"""Octets and tokens of rows that are parsed in passing: some milliseconds' work."""
 _TELLING = {"IDLE", "CONDSTORE", "QRESYNC", "NOTIFY"}
 _UNREADABLE = "the server's answer about this message could not be read"
 _NO_HEAD = parse_head(b"")
@@ -155,6 +162,18 @@ class OpenFolder:
             found[uid] = await self._message(items)
         return found
 
+    async def kin(self, uids: set[int]) -> dict[int, Kin]:
+        """What these messages say of their kin; those that are gone are left out."""
+        known = {uid: kin_of(row.head) for uid in uids if (row := self._cached(uid))}
+        missing = uids - known.keys()
+        if not missing:
+            return known
+        answer = await fetch_whole(self._connection, missing, _KIN, _KIN, _has_header)
+        told = {uid: items.header or b"" for uid, items in answer.messages.items()}
+        little = sum(map(len, told.values())) <= LITTLE
+        read = _kin_of_heads(told) if little else await asyncio.to_thread(_kin_of_heads, told)
+        return known | read | dict.fromkeys(answer.garbled, Kin(None, ()))
+
     async def marks(self, uids: Iterable[int]) -> dict[int, Marks]:
         """Flags and labels of now of those messages that exist."""
         wanted = set(uids)
@@ -228,8 +247,8 @@ class OpenFolder:
     async def _parsed(self, messages: list[Items]) -> list[Fetched]:
         """Rows of what was told; in a thread where it is much: hostile heads and structures are seconds of work."""
         told: list[Token] = [items.header for items in messages]
-        told += [items.structure for items in messages if _is_tree(items.structure)]
-        return self._rows_of(messages) if _is_little(told) else await asyncio.to_thread(self._rows_of, messages)
+        told += [items.structure for items in messages if is_tree(items.structure)]
+        return self._rows_of(messages) if is_little(told) else await asyncio.to_thread(self._rows_of, messages)
 
     def _rows_of(self, messages: list[Items]) -> list[Fetched]:
         return [
@@ -240,21 +259,21 @@ class OpenFolder:
     async def _message(self, items: Items) -> Fetched:
         beginning = items.sections["", 0]
         head_block, _ = split(beginning)
-        head = await _worked(parse_head, head_block)
+        head = await worked(parse_head, head_block)
         content = await self._content(items, beginning)
         fetched = self._fetched(items, head, bool(content.attachments))
         return replace(fetched, content=content)
 
     async def _content(self, items: Items, beginning: bytes) -> Content:
         if len(beginning) < WHOLE:
-            return await _worked(_assembled, beginning)
+            return await worked(assembled, beginning)
         by_section = await fetch_sections(self._connection, items, beginning)
         if by_section is not None:
             return replace(await asyncio.to_thread(assemble, by_section), by_section=True)
         answer = await commands.uid_fetch(self._connection, [items.uid], f"UID BODY.PEEK[]<0.{BEGINNING}>")
         again = answer.messages.get(items.uid)
         octets = again.sections.get(("", 0), beginning) if again else beginning
-        return await _worked(_assembled_beginning if len(octets) >= BEGINNING else _assembled, octets)
+        return await worked(assembled_beginning if len(octets) >= BEGINNING else assembled, octets)
 
     def _fetched(self, items: Items, head: Head, attachments: bool | None) -> Fetched:
         marks = self._marks(items)
@@ -277,20 +296,8 @@ class OpenFolder:
         return replace(self._fetched(Items(uid), _NO_HEAD, None), incomplete=_UNREADABLE)
 
 
-def _is_tree(structure: Token) -> bool:
-    """Whether there is more than one part to read in it."""
-    return isinstance(structure, list) and bool(structure) and isinstance(structure[0], list)
-
-
-def _is_little(tokens: list[Token]) -> bool:
-    """Whether all of these together are little to parse; lists are followed only until that is known."""
-    left = _LITTLE
-    while tokens and left >= 0:
-        token = tokens.pop()
-        left -= len(token or b"") + 1
-        if isinstance(token, list):
-            tokens.extend(token)
-    return left >= 0
+def _kin_of_heads(heads: Mapping[int, bytes]) -> dict[int, Kin]:
+    return {uid: kin_of(parse_head(head)) for uid, head in heads.items()}
 
 
 def _has_header(items: Items) -> bool:
@@ -313,31 +320,3 @@ def _batches(uids: Uids) -> Iterator[Uids]:
     ordered = sorted(uids, reverse=True)
     for start in range(0, len(ordered), _ROWS_AT_ONCE):
         yield set(ordered[start : start + _ROWS_AT_ONCE])
-
-
-T = TypeVar("T")
-_INLINE = 16 * 1024
-"""Octets up to which parsing is done at once: a hostile head of that size costs some milliseconds."""
-
-
-async def _worked(parse: Callable[[bytes], T], octets: bytes) -> T:
-    """Parse, in another thread if there is much to it, so that nobody else waits."""
-    return parse(octets) if len(octets) <= _INLINE else await asyncio.to_thread(parse, octets)
-
-
-def _assembled(octets: bytes) -> Content:
-    return assemble(split_message(octets))
-
-
-def _assembled_beginning(octets: bytes) -> Content:
-    return assemble(split_message(octets, cut=True), frozenset({"truncated"}))
-
-
-def has_attachments(structure: Token) -> bool | None:
-    """Whether a message has attachments by its server's BODYSTRUCTURE; None when that cannot be read."""
-    if is_words_alone(structure):
-        return False
-    entity: Entity | None = read_structure(structure)
-    if entity is None:
-        return None
-    return any(not leaf.is_body for leaf in leaves(entity))

@@ -27,12 +27,14 @@ from postroom.mailbox.organizing import Organizer
 from postroom.mailbox.reading import OpenFolder
 from postroom.mailbox.searching import NEWEST, OLDEST, Search, Sought
 from postroom.mailbox.statistics import Statistics
+from postroom.mailbox.threads import Thread, ThreadList, Threads
 from postroom.mailbox.uids import changed, gone, read_uid, write_uid
 from postroom.policy.attachments import WHOLE_MESSAGE, release
 from postroom.policy.content import Setting
 from postroom.policy.visibility import show
 
 _LIST = b"list_messages"
+_THREADS = b"list_threads"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +112,18 @@ class MailboxView:
         """What changes mail."""
         return Organizer(self._account)
 
+    async def thread(self, folder: str | None, uid: str) -> Thread:
+        """The conversation of a message, with its texts. Raises a `GatewayError`."""
+        return await self._threads.around(folder or self.default_folder, uid)
+
+    async def threads(self, folder: str | None, *, limit: int, cursor: str | None) -> ThreadList:
+        """Recent conversations, or those after `cursor`, without texts. Raises a `GatewayError`."""
+        return await self._threads.recent(folder or self.default_folder, limit=limit, cursor=cursor)
+
+    def cursor_after_thread(self, page: ThreadList, thread: Thread) -> str:
+        """A cursor that goes on behind this conversation of a page: for an answer that had to be cut shorter."""
+        return self._threads.cursor_after(page, thread)
+
     async def create_folder(self, name: str) -> tuple[str, bool]:
         """The new folder's name as lists tell it, and whether it was made now. Raises a `GatewayError`."""
         return await self._account.create_folder(name)
@@ -168,6 +182,13 @@ class MailboxView:
         if isinstance(answer, GatewayError):
             raise answer
         return answer
+
+    @property
+    def _threads(self) -> Threads:
+        def cursors(folder: str) -> Cursors:
+            return self._cursors(folder, _THREADS)
+
+        return Threads(self._account, self._show, self._setting(), cursors, self._clock)
 
     def _search(self, opened: OpenFolder, sought: Sought, show: Show) -> Search:
         async def read(uids: Sequence[int]) -> Mapping[int, Shown]:

@@ -1,0 +1,195 @@
+"""Conversations as one caller may see them: their messages read, told once each, oldest first."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TypeAlias
+
+from postroom.base.clock import Clock
+from postroom.base.errors import GatewayError
+from postroom.mail.model import Fetched, Reading, Shown
+from postroom.mail.threads import kin_of, oldest_first
+from postroom.mailbox.account import Account
+from postroom.mailbox.conversations import Group, Grouped, Numbering, Place
+from postroom.mailbox.cursors import Cursors, Position, bad_cursor
+from postroom.mailbox.folders import INBOX
+from postroom.mailbox.messages import fetch_messages, with_readings
+from postroom.mailbox.uids import changed, gone, read_uid
+from postroom.policy.content import Setting
+
+MOST_MEMBERS = 200
+"""Messages of one conversation that are told: the newest."""
+_TEXTS_AT_ONCE = 20
+_CUT = f"only the newest {MOST_MEMBERS} messages of a conversation are told"
+_NO_DATE = datetime.min.replace(tzinfo=UTC)
+
+Showing: TypeAlias = Callable[[Fetched, Reading | None], Shown | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """A conversation: what of it the caller sees, oldest first, and why something may be missing."""
+
+    folder: str
+    messages: tuple[Shown, ...]
+    incomplete: str | None = None
+    newest_uid: int = 0
+    """Of its messages in the folder that was asked about."""
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadList:
+    """A page of conversations, the one with the newest message in the folder first."""
+
+    folder: str
+    uid_validity: int
+    threads: tuple[Thread, ...]
+    next_cursor: str | None
+    incomplete: str | None
+
+
+class Threads:
+    """Conversations of one mailbox for one caller."""
+
+    def __init__(
+        self, account: Account, show: Showing, setting: Setting, cursors: Callable[[str], Cursors], clock: Clock
+    ) -> None:
+        self._account = account
+        self._show = show
+        self._setting = setting
+        self._cursors = cursors
+        self._clock = clock
+
+    async def around(self, folder: str, uid: str) -> Thread:
+        """The conversation of a message, with its texts. Raises a `GatewayError`."""
+        number, uid_validity = read_uid(uid)
+        numbering = None if uid_validity is None else Numbering(uid_validity, changed(uid))
+        grouped = await self._account.conversations.around(folder, number, numbering)
+        if grouped is None:
+            raise gone(uid)
+        place = (grouped.folder, number)
+        (group,) = grouped.groups
+        newest, is_cut = list(_newest(group, place)), False
+        if len(newest) > MOST_MEMBERS:
+            order = _in_order(await self._read(grouped, newest, texts=False), place)
+            is_cut = len(order) > MOST_MEMBERS or len(newest) < len(group)
+            newest = list(dict.fromkeys([*order[-MOST_MEMBERS:], place]))
+        read = await self._read(grouped, newest, texts=True)
+        if place not in read:
+            raise gone(uid)
+        messages = tuple(read[one] for one in _in_order(read, place))
+        return Thread(grouped.folder, messages, grouped.incomplete or (_CUT if is_cut else None))
+
+    async def recent(self, folder: str, *, limit: int, cursor: str | None) -> ThreadList:
+        """The conversations with the newest messages in a folder, or those after `cursor`, without texts.
+
+        Raises a `GatewayError`.
+        """
+        position = self._cursors(_named(folder)).read(cursor, self._clock.now()) if cursor is not None else None
+        numbering = Numbering(position.uid_validity, _stale()) if position else None
+        below = position.uid if position else None
+        grouped = await self._account.conversations.recent(folder, limit, below=below, numbering=numbering)
+        wanted = [list(_newest(group)) for group in grouped.groups]
+        read = await self._read(grouped, [place for places in wanted for place in places], texts=False)
+        threads = [_thread(grouped.folder, places, read) for places in wanted]
+        is_cut = any(len(places) < len(group) for places, group in zip(wanted, grouped.groups, strict=True))
+        page = ThreadList(
+            folder=grouped.folder,
+            uid_validity=grouped.numbering[grouped.folder],
+            threads=tuple(thread for thread in threads if thread.newest_uid),
+            next_cursor=None,
+            incomplete=grouped.incomplete or (_CUT if is_cut else None),
+        )
+        if not grouped.more or not page.threads:
+            return page
+        return replace(page, next_cursor=self.cursor_after(page, page.threads[-1]))
+
+    def cursor_after(self, page: ThreadList, thread: Thread) -> str:
+        """A cursor that goes on behind this conversation of a page."""
+        position = Position(thread.newest_uid, page.uid_validity)
+        return self._cursors(page.folder).write(position, self._clock.now())
+
+    async def _read(self, grouped: Grouped, places: Iterable[Place], *, texts: bool) -> dict[Place, Shown]:
+        """Those of these messages that exist and may be seen; a connection is not held while another is waited for."""
+        by_folder: dict[str, list[int]] = {}
+        for name, uid in places:
+            by_folder.setdefault(name, []).append(uid)
+        read = self._texts if texts else self._rows
+        tried = await asyncio.gather(
+            *(read(name, grouped.numbering[name], uids) for name, uids in by_folder.items()), return_exceptions=True
+        )
+        found: dict[Place, Shown] = {}
+        for one in tried:
+            if isinstance(one, BaseException):
+                raise one
+            found |= {(shown.folder, uid): shown for uid, shown in one.items()}
+        return found
+
+    async def _rows(self, folder: str, uid_validity: int, uids: Sequence[int]) -> dict[int, Shown]:
+        async with self._account.open(folder) as opened:
+            rows = await opened.rows(uids) if opened.uid_validity == uid_validity else []
+        shown = {row.uid: self._show(row, None) for row in rows}
+        return {uid: one for uid, one in shown.items() if one is not None}
+
+    async def _texts(self, folder: str, uid_validity: int, uids: Sequence[int]) -> dict[int, Shown]:
+        found: dict[int, Shown] = {}
+        cache = self._account.messages
+        for start in range(0, len(uids), _TEXTS_AT_ONCE):
+            async with self._account.open(folder, proved=not start) as opened:
+                if opened.uid_validity != uid_validity:
+                    return {}
+                fetched = await fetch_messages(opened, uids[start : start + _TEXTS_AT_ONCE], cache)
+            for uid, one in (await with_readings(fetched, cache, self._setting)).items():
+                shown = self._show(one.fetched, one.reading)
+                found |= {uid: shown} if shown is not None else {}
+        return found
+
+
+def _thread(folder: str, places: Sequence[Place], read: Mapping[Place, Shown]) -> Thread:
+    there = {place: read[place] for place in places if place in read}
+    newest = max((uid for name, uid in there if name == folder), default=0)
+    return Thread(folder, tuple(there[one] for one in _in_order(there)), newest_uid=newest)
+
+
+def _newest(group: Group, kept: Place | None = None) -> Iterator[Place]:
+    """Of each folder's messages the newest, and one that is there whatever its age; that folder comes first."""
+    by_folder: dict[str, list[int]] = {}
+    for name, uid in group:
+        by_folder.setdefault(name, []).append(uid)
+    for name, uids in by_folder.items():
+        newest = sorted(uids, reverse=True)[:MOST_MEMBERS]
+        yield from ((name, uid) for uid in newest)
+        if kept is not None and kept[0] == name and kept[1] not in newest:
+            yield kept
+
+
+def _in_order(read: Mapping[Place, Shown], kept: Place | None = None) -> list[Place]:
+    """Each message once, oldest first; of copies the first counts, or the one that must be kept."""
+    once: dict[object, Place] = {}
+    for place in [*([kept] if kept is not None and kept in read else []), *read]:
+        once.setdefault(_identity(place, read[place]), place)
+    places = list(once.values())
+    order = oldest_first([kin_of(read[one].head) for one in places], [_moment(one, read[one]) for one in places])
+    return [places[one] for one in order]
+
+
+def _identity(place: Place, shown: Shown) -> object:
+    """What copies of one message have in common, such as Gmail's in a folder and in All Mail."""
+    head = shown.head
+    return (head.message_id, head.date, head.subject, head.from_) if head.message_id else place
+
+
+def _moment(place: Place, shown: Shown) -> tuple[datetime, datetime, int]:
+    sent = shown.head.date or shown.received_at or _NO_DATE
+    return shown.received_at or sent, sent, place[1]
+
+
+def _named(folder: str) -> str:
+    return INBOX if folder.upper() == INBOX else folder
+
+
+def _stale() -> GatewayError:
+    return bad_cursor("is stale: the server has renumbered this folder")
