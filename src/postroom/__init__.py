@@ -5,7 +5,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
     base/           words everybody uses
         errors  clock  caller  secret  tls  certificate  cause  refusal  token  seal  files  logs
     mail/           pure values: octets to heads, parts and text
-        model  parse
+        model  parse  threads  transcript
         header  lines  charset  iso2022  address  addresstokens  date  head
         structure  entity  parameters  filename  transfer  streams  sizes  sniff  parts  content  flowed  render
         calendar  unseen  markup  quotes  quotewords  armour  authentication  signals
@@ -28,14 +28,16 @@ An import may only point down a storey; neighbours in a storey do not know each 
         database  worker  migrations  times  tokens  keys  spending  switch
         audit  auditkeys  audithead  auditcheck  auditlist
     mailbox/        the door: nobody else reaches IMAP, SMTP or the unfiltered account
-        account  folders  naming  labels  reading  fetching  sections  session  cache  listing  searching
+        account  folders  naming  labels  reading  parsing  fetching  sections  session  cache  listing  searching
         changing  moving  labelling  organizing  outcomes  sending
         messages  downloads  uids  cursors  following  sincecursor  waiting  feed  statistics  view  entry  directory
+        kindred  conversations  threads
         faults  wiring  health  checkup  remedies
     operations/     what the product does: declared once, run in one corridor
         operation  access  ask  answer  schema  faults  rate  perform  catalogue
         books  trail  entries
         overview  inbox  filters  searching  reading  rows  knownrows  messages  room  blob  files  organizing
+        threads  threadlists
         administering  auditing
     surfaces/       skins: HTTP API and MCP
         http_connection  application  guard  authenticate  presence  responses  downloads

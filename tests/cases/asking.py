@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -17,6 +18,7 @@ from tests.cases.judge import (
     inbox_faults,
     list_faults,
     message_faults,
+    number,
     store_faults,
 )
 from tests.cases.minting import since_cursor
@@ -95,6 +97,34 @@ def _file_faults(case: Case, message: Answer, expect: Answer, corpus: Served) ->
         missing = {one["sha256"] for one in expect.get(key, []) if "sha256" in one} - hashes
         if missing:
             yield f"{key}: no file has the hash {missing}"
+
+
+HEADING = re.compile(r"^## (\d+)-\d+ \[", re.MULTILINE)
+
+
+def thread_faults(case: Case, corpus: Served) -> Iterator[str]:
+    """Each message's conversation is the one that is right, on both surfaces, and so is the list of them."""
+    rows = {number(row["uid"]): row for row in _over_http(case.id, "list_messages", {}, corpus)["messages"]}
+    wanted = [[int(one) for one in thread] for thread in case.expect.get("threads", [])]
+    for thread in wanted:
+        for uid in thread:
+            by_http = _over_http(case.id, "get_thread", {"uid": rows[uid]["uid"]}, corpus)
+            if [number(one["uid"]) for one in by_http["messages"]] != thread:
+                yield f"http: {uid}: {[one['uid'] for one in by_http['messages']]}"
+            by_mcp = corpus.gateway.call("get_thread", {"mailbox": case.id, "uid": rows[uid]["uid"]})
+            if [int(one) for one in HEADING.findall(by_mcp["transcript"])] != thread:
+                yield f"mcp: {uid}: {by_mcp['transcript']}"
+    by_http = _over_http(case.id, "list_threads", {}, corpus)
+    by_mcp = corpus.gateway.call("list_threads", {"mailbox": case.id})
+    for surface, listed in (("http", by_http), ("mcp", by_mcp)):
+        counted = sorted((number(one["last_message"]["uid"]), one["count"]) for one in listed["threads"])
+        if wanted and counted != sorted((thread[-1], len(thread)) for thread in wanted):
+            yield f"{surface}: list_threads: {counted}"
+        if sum(count for _, count in counted) != len(rows):
+            yield f"{surface}: list_threads counts {counted} of {len(rows)}"
+    for uid, expect in case.expect.get("messages", {}).items():
+        message = _over_http(case.id, "get_message", {"uid": rows[int(uid)]["uid"]}, corpus)
+        yield from (f"{uid}: {fault}" for fault in message_faults(message, expect))
 
 
 def model_faults(case: Case, corpus: Served) -> Iterator[str]:
@@ -183,6 +213,8 @@ def _over_http(mailbox: str, operation: str, arguments: Mapping[str, Any], corpu
         "list_messages": f"{box}/messages",
         "search": f"{box}/search",
         "get_message": f"{box}/messages/{arguments.get('uid')}",
+        "get_thread": f"{box}/messages/{arguments.get('uid')}/thread",
+        "list_threads": f"{box}/threads",
         "mailbox_stats": f"{box}/stats",
         "inbox": "/inbox",
     }

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.cases.asking import CHANGES, listing_faults, model_faults, reading_faults, scripted_faults
+from tests.cases.asking import CHANGES, listing_faults, model_faults, reading_faults, scripted_faults, thread_faults
 from tests.cases.case import CORPUS, Case, all_cases
 from tests.cases.serving import Served, served
 from tests.servers.dovecot import Dovecot
 
 OPERATIONS = {
     *("list_folders", "list_messages", "get_message", "search", "inbox", "get_attachment", "get_raw_message"),
-    *("mailbox_stats", "mcp", *CHANGES),
+    *("mailbox_stats", "mcp", "get_thread", "list_threads", *CHANGES),
 }
 """Those that a case may ask for here; a case that calls another one waits for it."""
 
@@ -71,6 +71,8 @@ def _faults(case: Case, corpus: Served) -> Iterator[str]:
         return
     yield from listing_faults(case, corpus)
     yield from reading_faults(case, corpus)
+    if case.kind == "messages" and "get_thread" in case.facts["operations"]:
+        yield from thread_faults(case, corpus)
     if case.steps:
         yield from model_faults(case, corpus)
 

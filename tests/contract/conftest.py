@@ -29,6 +29,7 @@ class World:
     def right(self, token: str, operation: Operation[Any, Any], names: list[str]) -> dict[str, Any]:
         """A right value for each of these arguments; cursors are of the very list that the others ask for."""
         values = {name: self.good[token][name] for name in names}
+        values |= {name: value for name, value in GOOD_FOR_ONE.get(operation.name, {}).items() if name in names}
         for name, told in (("cursor", "next_cursor"), ("since_cursor", "cursor")):
             if name in values:
                 first = {other: value for other, value in values.items() if other != name}
@@ -38,6 +39,10 @@ class World:
                 else:
                     del values[name]  # all these filters together find too little for a second page
         return values
+
+
+GOOD_FOR_ONE: Mapping[str, Mapping[str, Any]] = {"get_thread": {"view": "messages"}}
+"""Right values of an argument that means something else in one operation."""
 
 
 @pytest.fixture(scope="session")
@@ -188,7 +193,7 @@ def _hostile(private: Mapping[str, Any]) -> Mapping[str, list[Any]]:
         "cursor": [private["next_cursor"], private["next_cursor"][:-1], CANARY, [private["next_cursor"]]],
         "uid": [*uids, *bare, CANARY, f"1:{bare[0]}", "*", "1:*", [uids[0]]],
         "uids": [uids, bare, f"{uids[0]},{uids[1]}", ["*"], [CANARY], [[uids[0]]], CANARY],
-        "view": ["full", CANARY, [CANARY]],
+        "view": ["full", "transcript", CANARY, [CANARY]],
         "fields": ["brief", CANARY, [CANARY]],
         "preview": [1_000, 1_001, CANARY, [CANARY]],
         **{name: [True, CANARY, [CANARY]] for name in ("headers", "reader", "safe_html", "links", "quotes")},

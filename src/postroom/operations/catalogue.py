@@ -6,7 +6,18 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from postroom.operations import administering, auditing, files, inbox, organizing, overview, reading, searching
+from postroom.operations import (
+    administering,
+    auditing,
+    files,
+    inbox,
+    organizing,
+    overview,
+    reading,
+    searching,
+    threadlists,
+    threads,
+)
 from postroom.operations.operation import Operation
 
 _ALL: tuple[Operation[Any, Any], ...] = (
@@ -18,6 +29,8 @@ _ALL: tuple[Operation[Any, Any], ...] = (
     reading.get_message,
     files.get_raw_message,
     files.get_attachment,
+    threads.get_thread,
+    threadlists.list_threads,
     overview.identities,
     overview.mailbox_stats,
     organizing.delete_message,
