@@ -62,13 +62,14 @@ def rows_of(folder: Path) -> Rows:
 
 
 @contextmanager
-def rewritten(folder: Path, rows: Rows) -> Iterator[Path]:
-    """A copy of the state with these rows in place of its own, put there with SQL as anybody could."""
+def rewritten(folder: Path, rows: Rows, statement: str = "") -> Iterator[Path]:
+    """A copy of the state with these rows in place of its own, put there with SQL as anybody could, and changed."""
     with tempfile.TemporaryDirectory() as copy:
         state = Path(shutil.copytree(folder, Path(copy) / "state"))
         with closing(sqlite3.connect(state / "postroom.sqlite3")) as connection, connection:
             connection.execute("DELETE FROM audit")
             connection.executemany("INSERT INTO audit VALUES (?, ?)", rows)
+            connection.execute(statement)
         yield state
 
 
@@ -119,9 +120,14 @@ def renumbered(rows: Rows) -> Rows:
     return [(number, line.replace(f'"seq":{seq}', f'"seq":{number}')) for number, (seq, line) in enumerate(rows, 1)]
 
 
-def edited(line: str, position: int) -> str:
-    """One character exchanged for another."""
-    return line[:position] + ("1" if line[position] != "1" else "2") + line[position + 1 :]
+@st.composite
+def edits(draw: st.DrawFn, line: str) -> str:
+    """Some characters of a line, or none, exchanged for others of any kind, or for none."""
+    start = draw(st.integers(0, len(line)))
+    end = draw(st.integers(start, min(len(line), start + 8)))
+    here = st.text(st.characters(exclude_categories=["Cs"]), max_size=8) | st.sampled_from(["1", "é", "\0", '"', "{}"])
+    changed = line[:start] + draw(here) + line[end:]
+    return changed if changed != line else line[:-1]
 
 
 @pytest.mark.parametrize("hidden", [list, shifted, renumbered])
@@ -136,8 +142,7 @@ def test_any_one_thing_done_to_the_rows_is_found_where_it_was_done(
     there = data.draw(st.integers(0, len(rows) - 1).filter(lambda other: other != here)) if deed == "swap" else here
     line = rows[here][1]
     if deed == "edit":
-        position = data.draw(st.integers(0, len(line) - 1))
-        rows[here] = (rows[here][0], edited(line, position))
+        rows[here] = (rows[here][0], data.draw(edits(line)))
     elif deed == "delete":
         del rows[here]
         rows = hidden(rows)
@@ -154,6 +159,52 @@ def test_any_one_thing_done_to_the_rows_is_found_where_it_was_done(
     assert findings, deed
     first = min(finding.seq for finding in findings)
     assert min(here, there) + 1 <= first <= min(here, there) + 2, (deed, findings)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ("line = '" + "[" * 300 + "]" * 300 + "'", "record 4: is not a record"),
+        ("line = '" + '{"a":' * 300 + "1" + "}" * 300 + "'", "record 4: is not a record"),
+        ("line = CAST(X'7bff7d' AS TEXT)", "record 4: is not a record"),
+        ("line = ''", "record 4: is not a record"),
+        ('line = replace(line, \'"mac":"\', \'"mac":"é\')', "record 5: does not follow"),
+        ("line = replace(line, '\"key\":1', '\"key\":18446744073709551616')", "record 4: is not a record"),
+        ('line = replace(line, \'"key":1\', \'"key":"1"\')', "record 4: names a key out of turn"),
+        ('line = replace(line, \'"seq":4\', \'"seq":"\\u001b[2J"\')', r"record 4: calls itself '\x1b[2J'"),
+        ("seq = -7", "record -7: has a number that no record has"),
+        ("seq = 0", "record 0: has a number that no record has"),
+        ("seq = 9223372036854775807", "record 4: is missing; between 3 and 5 were 4"),
+    ],
+)
+def test_whatever_somebody_writes_into_a_row_is_a_finding_and_no_failure(written: Path, change: str, told: str) -> None:
+    with rewritten(written, rows_of(written), " ".join(("UPDATE audit SET", change, "WHERE seq = 4"))) as state:
+        findings = [str(finding) for finding in judged(state).findings]
+    assert any(finding.startswith(told) for finding in findings), findings
+
+
+@pytest.mark.parametrize("change", ["secret = X''", "number = -1", "number = 7"])
+def test_a_key_that_somebody_exchanged_is_found(written: Path, change: str) -> None:
+    with rewritten(written, rows_of(written), " ".join(("UPDATE audit_key SET", change))) as state:
+        assert judged(state).findings
+
+
+def test_a_key_that_is_none_is_told(written: Path) -> None:
+    with (
+        rewritten(written, rows_of(written), "UPDATE audit_key SET day = 'x'") as state,
+        pytest.raises(StoreError, match="the audit key in the database is not one"),
+    ):
+        judged(state)
+
+
+@pytest.mark.parametrize(
+    "head", ["", "{}", "[]", '{"seq":-1,"hash":"H"}', '{"seq":true,"hash":"H"}', '{"seq":1e3,"hash":"H"}', "\xff"]
+)
+def test_a_head_that_names_no_record_is_told(written: Path, head: str) -> None:
+    with rewritten(written, rows_of(written)) as state:
+        (state / FILE_NAME).write_text(head.replace("H", "a" * 64), encoding="latin-1")
+        with pytest.raises(StoreError, match="does not name one record"):
+            judged(state)
 
 
 def test_a_cut_tail_is_found_by_the_head_alone(written: Path) -> None:

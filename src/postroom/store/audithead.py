@@ -67,6 +67,6 @@ def _tip(line: bytes) -> Tip | None:
     except orjson.JSONDecodeError:
         return None
     seq, hash_ = (value.get("seq"), value.get("hash")) if isinstance(value, dict) else (None, None)
-    if isinstance(seq, int) and isinstance(hash_, str) and len(hash_) == 64:
+    if type(seq) is int and seq >= 0 and isinstance(hash_, str) and len(hash_) == 64:
         return Tip(seq, hash_)
     return None
