@@ -45,6 +45,7 @@ def dovecot() -> Iterator[Dovecot]:
         server.deliver("strict", [plain("Behind STARTTLS")])
         server.deliver("private", secret_messages())
         server.create("private", '"zanzibar-canary-7319"')
+        server.deliver("private", secret_messages(), "Drafts")
         yield server
 
 

@@ -3,7 +3,7 @@
 An import may only point down a storey; neighbours in a storey do not know each other.
 
     base/           words everybody uses
-        errors  clock  caller  secret  tls  certificate  cause  refusal  token  seal  files  logs
+        errors  clock  caller  secret  tls  certificate  cause  refusal  token  seal  files  turns  logs
     mail/           pure values: octets to heads, parts and text
         model  parse  threads  transcript
         header  lines  charset  iso2022  address  addresstokens  date  head
@@ -24,20 +24,22 @@ An import may only point down a storey; neighbours in a storey do not know each 
         names  statistics  faults
     smtp/           the submission client: logged-in sessions, one attempt for each message
         submission  opening  login  session  transaction  submitter  outcome  faults
-    store/          what survives a restart: tokens, sealing keys, what was spent, the audit trail, the stop switch
-        database  worker  migrations  times  tokens  keys  spending  switch
+    store/          what survives a restart: tokens, keys, sends, what was spent, the audit trail, the stop switch
+        database  worker  migrations  times  tokens  keys  sends  spending  switch
         audit  auditkeys  audithead  auditcheck  auditlist
     mailbox/        the door: nobody else reaches IMAP, SMTP or the unfiltered account
         account  folders  naming  labels  reading  parsing  fetching  sections  session  cache  listing  searching
-        changing  moving  labelling  organizing  outcomes  sending
+        changing  moving  labelling  organizing  outcomes
+        sending  sentcopy  finding  outbox  drafts
         messages  downloads  uids  cursors  following  sincecursor  waiting  feed  statistics  view  entry  directory
         kindred  conversations  threads
         faults  wiring  health  checkup  remedies
     operations/     what the product does: declared once, run in one corridor
         operation  access  ask  answer  schema  faults  rate  perform  catalogue
-        books  trail  entries
+        books  journal  trail  entries
         overview  inbox  filters  searching  reading  rows  knownrows  messages  room  blob  files  organizing
         threads  threadlists
+        outgoing  drafting  sending
         administering  auditing
     surfaces/       skins: HTTP API and MCP
         http_connection  application  guard  authenticate  presence  responses  downloads

@@ -36,6 +36,7 @@ MAY_IMPORT = {
             "database",
             "keys",
             "migrations",
+            "sends",
             "spending",
             "switch",
             "tokens",

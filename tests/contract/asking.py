@@ -93,7 +93,8 @@ def choices(operation: Operation[Any, Any]) -> Iterator[list[str]]:
 
 def needed(names: list[str]) -> list[str]:
     """Of these, the arguments without which a call says too little."""
-    return [name for name in names if name in NEEDED or name in itertools.chain(*EITHER)]
+    mail = {"to"} if "body_text" in names else set()
+    return [name for name in names if name in NEEDED | mail or name in itertools.chain(*EITHER)]
 
 
 def _raw(response: httpx2.Response) -> str:

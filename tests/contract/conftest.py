@@ -26,10 +26,20 @@ class World:
     good: Mapping[str, Mapping[str, Any]]
     hostile: Mapping[str, list[Any]]
 
+    def of(self, token: str, operation: Operation[Any, Any]) -> Mapping[str, Any]:
+        """Right values for this operation: mail that leaves has other ones than filters of the same name."""
+        return {
+            **self.good[token],
+            **GOOD_FOR_ONE.get(operation.name, {}),
+            **(GOOD_MAIL if _is_mail(operation) else {}),
+        }
+
+    def hostile_to(self, operation: Operation[Any, Any]) -> Mapping[str, list[Any]]:
+        return {**self.hostile, **HOSTILE_MAIL} if _is_mail(operation) else self.hostile
+
     def right(self, token: str, operation: Operation[Any, Any], names: list[str]) -> dict[str, Any]:
         """A right value for each of these arguments; cursors are of the very list that the others ask for."""
-        values = {name: self.good[token][name] for name in names}
-        values |= {name: value for name, value in GOOD_FOR_ONE.get(operation.name, {}).items() if name in names}
+        values = {name: self.of(token, operation)[name] for name in names}
         for name, told in (("cursor", "next_cursor"), ("since_cursor", "cursor")):
             if name in values:
                 first = {other: value for other, value in values.items() if other != name}
@@ -57,12 +67,14 @@ def changing_gateway(
 ) -> Iterator[Gateway]:
     """The same mailboxes and tokens, with mail of its own that may be changed."""
     for user in ("work", "private"):
-        messages = secret_messages() if user == "private" else many(12)
+        messages = [*secret_messages()] if user == "private" else [*many(12)]
         dovecot.deliver(f"changing-{user}", messages)
         dovecot.create(f"changing-{user}", "Archive")
+        dovecot.deliver(f"changing-{user}", messages if user == "private" else many(2), "Drafts")
     dovecot.deliver("changing-private", secret_messages())
     own = re.sub(r"(port: \d+, tls: \w+, username: |port: \d+, username: )(work|private)", r"\1changing-\2", mailboxes)
-    with running_gateway(tmp_path_factory.mktemp("changing"), own, TOKENS) as running:
+    limits = "limits: {sends_per_hour: 0, moves_per_hour: 0}"
+    with running_gateway(tmp_path_factory.mktemp("changing"), own, TOKENS, limits) as running:
         yield running
 
 
@@ -106,6 +118,38 @@ GOOD_FILTERS: Mapping[str, Any] = {
     "has_attachment": False,
     "larger_than": 1,
     "smaller_than": 10_000_000,
+}
+
+
+GOOD_MAIL: Mapping[str, Any] = {
+    "from": "Ana <ana@example.org>",
+    "to": ["bo@example.com"],
+    "cc": [{"name": "Cy", "address": "cy@example.com"}],
+    "bcc": "di@example.com",
+    "reply_to": ["Ed <ed@example.com>"],
+    "subject": "Hello",
+}
+
+
+def _is_mail(operation: Operation[Any, Any]) -> bool:
+    return "body_text" in operation.ask.model_fields
+
+
+_PEOPLE: list[Any] = [
+    [CANARY],
+    f"bo@example.com, {CANARY}",
+    [f"bo@example.com>\r\nRCPT TO:<{CANARY}@example.org"],
+    [f"bo@example.com\r\nBcc: {CANARY}@example.org"],
+    [{"name": CANARY, "address": "no address"}],
+    [{"name": f"x\r\n{CANARY}: y", "address": "bo@example.com"}],
+    [["bo@example.com"]],
+    [{}],
+    5,
+]
+HOSTILE_MAIL: Mapping[str, list[Any]] = {
+    "from": [f"{CANARY}@example.org", f"ana@example.org\r\nBcc: {CANARY}@example.org", CANARY, [CANARY]],
+    **dict.fromkeys(("to", "cc", "bcc", "reply_to"), _PEOPLE),
+    "subject": [f"x\r\nBcc: {CANARY}@example.org", f"=?utf-8?q?x=0D=0A{CANARY}?=", "\0", [CANARY]],
 }
 
 
@@ -154,6 +198,15 @@ def _good(mailbox: str, page: Mapping[str, Any]) -> Mapping[str, Any]:
         "destination": "Archive",
         "permanent": False,
         "name": "Projects/2026",
+        "bcc": ["di@example.com"],
+        "reply_to": ["ed@example.com"],
+        "reply_to_uid": uids[0],
+        "body_text": "Hello.",
+        "body_html": "<p>Hello.</p>",
+        "attachments": [{"filename": "a.txt", "data_base64": "QUJD"}],
+        "idempotency_key": "k",
+        "reply_all": False,
+        "draft": False,
         **GOOD_FILTERS,
     }
 
@@ -208,5 +261,20 @@ def _hostile(private: Mapping[str, Any]) -> Mapping[str, list[Any]]:
         "destination": [CANARY, "../private/INBOX", f"INBOX\r\nA1 SELECT {CANARY}", "", [CANARY]],
         "permanent": [True, CANARY, [CANARY]],
         "name": [f"{CANARY}*", f"../{CANARY}", f"x\r\nA1 CREATE {CANARY}", "", "#user/private", [CANARY]],
+        **dict.fromkeys(("bcc", "reply_to"), _PEOPLE),
+        "reply_to_uid": [*uids, *bare, CANARY, "*", [uids[0]]],
+        **{name: [f"{CANARY}\r\n.\r\nQUIT", "\0", [CANARY]] for name in ("body_text", "body_html")},
+        "attachments": [
+            [{"filename": "../private", "data_base64": "QUJD"}],
+            [{"filename": "a\r\nX-Evil: x", "data_base64": "QUJD"}],
+            [{"filename": "a", "data_base64": CANARY}],
+            [{"filename": "a", "data_base64": "QUJD", "content_type": f"text/plain\r\n{CANARY}: x"}],
+            [{"from_message": {"folder": CANARY, "uid": uids[0], "attachment_id": "2"}}],
+            *([{"from_message": {"uid": uid, "attachment_id": "2"}}] for uid in uids),
+            [CANARY],
+            CANARY,
+        ],
+        "idempotency_key": [CANARY, "", "x" * 201, [CANARY]],
+        **{name: [True, CANARY, [CANARY]] for name in ("reply_all", "draft")},
         **_hostile_filters(),
     }

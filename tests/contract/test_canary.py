@@ -22,10 +22,10 @@ TELL_NOTHING_OF_A_MAILBOX = {"health_check", "identities", "audit_log"}
 def attacks(operation: Operation[Any, Any], world: World, token: str) -> Iterator[Mapping[str, Any]]:
     """Right calls with one hostile value, and with a hostile mailbox beside it."""
     for names in choices(operation):
-        right = {name: world.good[token][name] for name in needed(names)}
+        right = {name: world.of(token, operation)[name] for name in needed(names)}
         yield right
         for name in names:
-            for value in world.hostile[name]:
+            for value in world.hostile_to(operation)[name]:
                 yield right | {name: value}
                 if "mailbox" in names and name != "mailbox":
                     yield right | {name: value, "mailbox": "private"}
@@ -48,7 +48,7 @@ def test_the_word_never_comes_back(world: World, token: str, name: str) -> None:
 def test_the_owner_does_get_it(world: World, name: str) -> None:
     operation = CATALOGUE[name]
     for names in choices(operation):
-        arguments = {argument: world.good["owner"][argument] for argument in needed(names)}
+        arguments = {argument: world.of("owner", operation)[argument] for argument in needed(names)}
         for told in world.asking["owner"].both(operation, arguments):
             assert not told.failed, told.raw
             assert (CANARY in told.raw) is (name not in TELL_NOTHING_OF_A_MAILBOX), told.raw
@@ -62,7 +62,7 @@ ON_ONE_MAILBOX = [name for name in READING if "mailbox" in CATALOGUE[name].ask.m
 def test_a_forbidden_mailbox_is_one_that_does_not_exist(world: World, token: str, name: str) -> None:
     operation = CATALOGUE[name]
     for names in choices(operation):
-        right = {argument: world.good[token][argument] for argument in needed(names)}
+        right = {argument: world.of(token, operation)[argument] for argument in needed(names)}
         forbidden = [told.body for told in world.asking[token].both(operation, right | {"mailbox": "private"})]
         invented = [told.body for told in world.asking[token].both(operation, right | {"mailbox": "invented"})]
         assert forbidden == invented

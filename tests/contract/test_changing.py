@@ -26,7 +26,7 @@ def test_the_word_never_comes_back(changing_world: World, token: str, name: str)
 def test_a_forbidden_mailbox_is_one_that_does_not_exist(changing_world: World, token: str, name: str) -> None:
     operation = CATALOGUE[name]
     for names in choices(operation):
-        right = {argument: changing_world.good[token][argument] for argument in needed(names)}
+        right = {argument: changing_world.of(token, operation)[argument] for argument in needed(names)}
         asking = changing_world.asking[token]
         forbidden = [told.body for told in asking.both(operation, right | {"mailbox": "private"})]
         invented = [told.body for told in asking.both(operation, right | {"mailbox": "invented"})]
@@ -45,7 +45,7 @@ def test_strangers_have_left_the_forbidden_mailbox_as_it_was(changing_gateway: G
 def test_a_failure_is_told_alike(changing_world: World, token: str, name: str) -> None:
     operation = CATALOGUE[name]
     for names in choices(operation):
-        right = {argument: changing_world.good[token][argument] for argument in needed(names)}
+        right = {argument: changing_world.of(token, operation)[argument] for argument in needed(names)}
         for argument in (*names, "no_such_argument"):
             for wrong in ("", "no-such", "9" * 20, "*"):
                 arguments = right | {argument: wrong}

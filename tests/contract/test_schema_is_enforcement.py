@@ -17,10 +17,11 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # i
 
 from postroom.base.caller import Caller, Scope
 from postroom.base.clock import HandClock
-from postroom.base.errors import Code, GatewayError
+from postroom.base.errors import Code, GatewayError, invalid
 from postroom.base.logs import Log
 from postroom.base.seal import KeyRing, Seal
 from postroom.config import LimitsConfig
+from postroom.mail.outgoing.address import read_addresses
 from postroom.mail.query import filters
 from postroom.mail.query.program import read_program
 from postroom.mailbox.directory import Directory
@@ -38,20 +39,50 @@ AT_LEAST_AND_AT_MOST = SIZES | {
     "wait_seconds": (0, 60),
     "max_chars": (1, 2_000_000),
 }
-FEWEST_AND_MOST = {"uids": (1, 500), "add": (1, 50), "remove": (1, 50)}
+PEOPLE = ("to", "cc", "bcc", "reply_to")
+FEWEST_AND_MOST = {
+    "uids": (1, 500),
+    "add": (1, 50),
+    "remove": (1, 50),
+    **dict.fromkeys(PEOPLE, (0, 500)),
+    "attachments": (0, 100),
+}
 FEWEST_AND_MOST_OF_ONE = {"get_message": {"uids": (1, 20)}}
 SHORTEST_AND_LONGEST = {
-    **dict.fromkeys(("uid", "uids"), (1, 512)),
+    **dict.fromkeys(("uid", "uids", "reply_to_uid"), (1, 512)),
+    "idempotency_key": (1, 200),
     "attachment_id": (1, 200),
     **dict.fromkeys(("add", "remove"), (1, 100000)),
 }
 LONGEST_TEXT = 100_000
-UIDS = {"uid", "uids"}
+UIDS = {"uid", "uids", "reply_to_uid"}
 EXACTLY_ONE = {"uid", "uids"}
 TEXTS = dict.fromkeys(("from", "to", "cc", "subject", "body", "text"), partial(filters.read_text, ""))
 MOMENTS = dict.fromkeys(("since", "before"), partial(filters.read_moment, ""))
 FORMS: Mapping[str, Callable[[str], Any]] = {"search": read_program, **TEXTS, **MOMENTS}
 """Readers of strings that a schema does not describe; they raise for what is of another form."""
+
+
+def read_people(entries: list[str]) -> None:
+    for entry in entries:
+        if not read_addresses(entry, ""):
+            raise invalid("", "a blank is no address")
+
+
+def read_files(entries: list[dict[str, Any]]) -> None:
+    for entry in entries:
+        if entry.keys() != {"filename", "data_base64"}:
+            raise invalid("", "no file")
+
+
+MAIL_FORMS: Mapping[str, Callable[[Any], Any]] = {**dict.fromkeys(PEOPLE, read_people), "attachments": read_files}
+"""The same for mail that leaves, whose addresses are people and not words to be searched for."""
+
+
+def is_mail(operation: str) -> bool:
+    return "body_text" in CATALOGUE[operation].ask.model_fields
+
+
 CORRIDOR = Corridor(
     Directory((), Seal(KeyRing(0, {0: bytes(32)})), HandClock()),
     HandClock(),
@@ -85,10 +116,23 @@ def meant(name: str, schema: Mapping[str, Any], value: Any) -> Any:
             return int(value) if set(digits) <= set(string.digits) and 0 < len(digits) <= 15 else value
         case "string" if name in UIDS and isinstance(value, int) and not isinstance(value, bool):
             return str(value)
+        case "array" if schema["items"]["type"] == "object":
+            return meant_files(value)
+        case "array" if name in PEOPLE and isinstance(value, str) and not value.lstrip().startswith("["):
+            return [value] if value.strip() else []
         case "array":
             return [meant(name, schema["items"], item) for item in meant_list(value)]
         case _:
             return value
+
+
+def meant_files(value: Any) -> Any:
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            return value
+    return [value] if isinstance(value, dict) else value
 
 
 def meant_list(value: Any) -> list[Any]:
@@ -115,17 +159,17 @@ def within_bounds(operation: str, arguments: Arguments) -> bool:
         words = value if isinstance(value, list) else [value]
         if any(isinstance(word, str) and not low <= len(word) <= high for word in words):
             return False
-    return well_formed(arguments)
+    return well_formed(arguments, MAIL_FORMS if is_mail(operation) else FORMS)
 
 
-def well_formed(arguments: Arguments) -> bool:
+def well_formed(arguments: Arguments, forms: Mapping[str, Callable[[Any], Any]]) -> bool:
     """What a schema cannot say of a string, and of two arguments together."""
     if arguments.get("seen") is not None and arguments.get("seen") is arguments.get("unseen"):
         return False
     try:
         for name, value in arguments.items():
-            if name in FORMS:
-                FORMS[name](value)
+            if name in forms:
+                forms[name](value)
     except GatewayError:
         return False
     return True
@@ -173,8 +217,11 @@ def right_values(schema: Mapping[str, Any]) -> st.SearchStrategy[Any]:
         "string": WORDS,
         "integer": st.integers(-5, 2_000_005) | st.sampled_from([20.0, 1.0]),
         "boolean": st.booleans(),
+        "object": st.just({"filename": "a.txt", "data_base64": "QUJD"}) | st.dictionaries(WORDS, WORDS, max_size=2),
     }
     if schema["type"] == "array":
+        if schema["items"] == {"type": "string"}:
+            return st.lists(WORDS | st.sampled_from(["bo@example.com", "Cy <cy@example.com>"]), max_size=22)
         return st.lists(right_values(schema["items"]), max_size=22)
     return by_type[schema["type"]]
 

@@ -53,7 +53,7 @@ def test_defaults_differ_only_where_that_is_declared(world: World, name: str) ->
     defaults = ONE_DEFAULT_PER_SURFACE | ANOTHER_DEFAULT.get(name, {})
     by_http, by_mcp = ({one: defaults[one][side] for one in differing} for side in (0, 1))
     for names in choices(operation):
-        arguments = {argument: world.good["all"][argument] for argument in needed(names)}
+        arguments = {argument: world.of("all", operation)[argument] for argument in needed(names)}
         mcp, *http = world.asking["all"].both(operation, arguments)
         as_mcp = list(world.asking["all"].http(operation, arguments | by_mcp))
         as_http = world.asking["all"].mcp(name, arguments | by_http)
@@ -66,7 +66,7 @@ def test_defaults_differ_only_where_that_is_declared(world: World, name: str) ->
 def test_the_notice_stands_first_in_every_answer_with_foreign_text_and_in_mcp_alone(world: World, name: str) -> None:
     operation = CATALOGUE[name]
     for names in choices(operation):
-        arguments = {argument: world.good["all"][argument] for argument in needed(names)}
+        arguments = {argument: world.of("all", operation)[argument] for argument in needed(names)}
         mcp, *http = world.asking["all"].both(operation, arguments)
         assert not any("untrusted" in told.body for told in http)
         assert ("untrusted" in mcp.body) is (operation.foreign is not None)
@@ -80,7 +80,7 @@ def test_a_failure_is_told_alike(world: World, token: str, name: str) -> None:
     """A path can hold only words, so only wrong words can be asked on both surfaces."""
     operation = CATALOGUE[name]
     for names in choices(operation):
-        right = {argument: world.good[token][argument] for argument in needed(names)}
+        right = {argument: world.of(token, operation)[argument] for argument in needed(names)}
         for argument in (*names, "no_such_argument"):
             for wrong in ("", "no-such", "9" * 20, "*"):
                 arguments = right | {argument: wrong}

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from postroom.base.errors import GatewayError
-from postroom.mailbox.sending import hand_over
-from postroom.smtp import Accepted
+from postroom.mailbox.sending import Taken, hand_over
 from tests.servers.submission import CLOSE, LooseServer, cleared, nothing, submitting
 
 pytestmark = pytest.mark.anyio
@@ -23,7 +22,7 @@ async def refused(server: LooseServer, *recipients: str, partial: bool = True) -
 async def test_what_was_accepted_is_answered() -> None:
     async with submitting(LooseServer()) as submitter:
         told = await hand_over(submitter, "work", cleared(), partial=True, before_message=nothing)
-    assert told == Accepted(("bo@example.com",), ())
+    assert told == Taken(("bo@example.com",), ())
 
 
 @pytest.mark.parametrize(

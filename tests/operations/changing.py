@@ -142,8 +142,6 @@ def catalogue_of(held: list[Desk]) -> dict[str, Operation[Any, Any]]:
     )
     async def send(call: Call, ask: SendAsk) -> Done:
         """Send."""
-        if not ask.draft:
-            await call.spend_send()
         await happens(call)
         return Done(done=1)
 

@@ -12,7 +12,7 @@ from postroom.base.clock import HandClock
 from postroom.base.secret import Secret
 from postroom.base.tls import Endpoint
 from postroom.mail.outgoing.model import Cleared
-from postroom.smtp import Submission, Submitter
+from postroom.smtp import Accepted, Submission, Submitter
 
 CLOSE = b"<close>"
 SILENT = b"<silent>"
@@ -147,5 +147,5 @@ def cleared(
     return Cleared(sender, recipients or ("bo@example.com",), octets, "<1@example.org>", utf8)
 
 
-async def nothing() -> None:
+async def nothing(_: Accepted) -> None:
     """A journal that notes nothing."""

@@ -106,7 +106,7 @@ async def test_before_the_message_a_fault_says_that_nothing_was_sent(
     server = LooseServer({command: answer})
     noted: list[str] = []
 
-    async def note() -> None:
+    async def note(_: Accepted) -> None:
         noted.append("message")
 
     async with submitting(server, seconds=0.2 if answer == SILENT else 5) as submitter:
@@ -130,7 +130,7 @@ async def test_the_journal_is_asked_between_the_servers_leave_and_the_first_octe
     server = LooseServer()
     seen: list[tuple[bytes, int]] = []
 
-    async def note() -> None:
+    async def note(_: Accepted) -> None:
         seen.append((server.heard[-1], len(server.messages)))
 
     async with submitting(server) as submitter:
@@ -141,7 +141,7 @@ async def test_the_journal_is_asked_between_the_servers_leave_and_the_first_octe
 async def test_a_journal_that_fails_keeps_the_message_back() -> None:
     server = LooseServer()
 
-    async def fail() -> None:
+    async def fail(_: Accepted) -> None:
         raise OSError("disk full")
 
     async with submitting(server) as submitter:
@@ -156,7 +156,7 @@ async def test_a_call_that_is_cancelled_leaves_no_session_in_the_middle_of_a_mes
     server = LooseServer()
     begun = asyncio.Event()
 
-    async def wait() -> None:
+    async def wait(_: Accepted) -> None:
         begun.set()
         await asyncio.Event().wait()
 

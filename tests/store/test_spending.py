@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from postroom.base.clock import HandClock
 from postroom.store.database import Database
 from postroom.store.migrations import MIGRATIONS
-from postroom.store.spending import _spend, spend
+from postroom.store.spending import spend, spend_in
 
 pytestmark = pytest.mark.anyio
 
@@ -55,10 +55,10 @@ def test_no_hour_ever_holds_more_than_the_limit(asked: list[tuple[int, int]]) ->
     now, granted = START, list[tuple[datetime, int]]()
     for count, wait in asked:
         now += timedelta(seconds=wait)
-        seconds = _spend(connection, ("a", "moves"), count, 10, now)
+        seconds = spend_in(connection, ("a", "moves"), count, 10, now)
         if seconds and count <= 10:
             now += timedelta(seconds=seconds)
-            assert _spend(connection, ("a", "moves"), count, 10, now) == 0
+            assert spend_in(connection, ("a", "moves"), count, 10, now) == 0
         if count <= 10:
             granted.append((now, count))
     for end, _ in granted:

@@ -62,7 +62,7 @@ class LimitsConfig(Section):
     requests_per_minute: NotNegative = 0
     """Calls of one token in a minute; 0 is no limit."""
     sends_per_hour: NotNegative = 100
-    """Messages that one token sends in an hour; 0 is no limit. Sending is not built yet."""
+    """Messages that one token sends in any hour; 0 is no limit."""
     moves_per_hour: NotNegative = 1000
     """Messages that one token moves or deletes in any hour; 0 is no limit."""
     connect_seconds: Seconds = 10.0

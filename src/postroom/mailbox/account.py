@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager, suppress
 from datetime import datetime
 
 from postroom.base.errors import invalid, not_found
+from postroom.base.turns import Turns
 from postroom.config import FoldersConfig
 from postroom.imap import changes, commands
 from postroom.imap.commands import Namespaces
@@ -51,6 +52,8 @@ class Account:
         self._sessions = Sessions()
         self.messages = MessageCache()
         self.conversations = Conversations(self)
+        self.draft_turns = Turns()
+        """Whoever changes or sends a draft has it for themselves meanwhile."""
 
     async def folders(self) -> tuple[Folder, ...]:
         """All folders, asked anew, INBOX first."""
@@ -123,6 +126,14 @@ class Account:
         """The folder of this special use, such as `trash`, `drafts` or `sent`; None if there is none."""
         known = _of_use(self._folders.values(), use)
         return known or _of_use(await self.folders(), use)
+
+    async def made_special(self, use: str, name: str) -> Folder:
+        """The folder of this special use; where there is none, one of that name is made, as other clients do."""
+        known = await self.special(use)
+        if known is None:
+            shown, _ = await self.create_folder(self._overrides.get(use, name))
+            known = await self._resolve(shown)
+        return known
 
     async def statistics(self) -> Statistics:
         folders = await self.folders()

@@ -84,6 +84,10 @@ class ChangingFolder(OpenFolder):
         self._cache.forget(self.name, strangers)
         return strangers
 
+    async def mark_deleted(self, admitted: Sequence[Admitted]) -> dict[int, Marks]:
+        """Set \\Deleted, for whoever erases next; the marks of now of those messages that exist."""
+        return await self._flag(self._uids(admitted, Act.ERASE), "+", ["\\Deleted"])
+
     @property
     def can_erase(self) -> bool:
         """Whether the server can erase single messages (UIDPLUS, RFC 4315)."""

@@ -15,6 +15,7 @@ from postroom.mailbox.entry import Entry
 from postroom.mailbox.feed import Feed
 from postroom.mailbox.folders import INBOX
 from postroom.mailbox.health import Health, examine
+from postroom.mailbox.outbox import Outbox
 from postroom.mailbox.sincecursor import feed_cursors
 from postroom.mailbox.view import MailboxView
 
@@ -46,6 +47,11 @@ class Directory:
     def view(self, caller: Caller, name: str | None) -> MailboxView:
         """The mailbox of that name or user name. Raises `not_found`, or `conflict` without IMAP or if it is unclear."""
         return self._view(caller, self._named(caller, name))
+
+    def outbox(self, caller: Caller, name: str | None) -> Outbox:
+        """The way out of the mailbox of that name or user name. Raises `not_found`, or `conflict` if it is unclear."""
+        entry = self._named(caller, name)
+        return Outbox(entry.settings, entry.submitter, entry.copies)
 
     def views(self, caller: Caller, names: Sequence[str] | None) -> tuple[MailboxView, ...]:
         """Those mailboxes, each once, or all that can be read. Raises as `view` does."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from postroom.config import MailboxConfig
 from postroom.mailbox.account import Account
+from postroom.mailbox.sentcopy import SentCopies
 from postroom.smtp import Submitter
 
 
@@ -16,3 +17,5 @@ class Entry:
     settings: MailboxConfig
     account: Account | None
     submitter: Submitter | None
+    copies: SentCopies | None
+    """Of what it sends; None without both sides."""

@@ -13,7 +13,7 @@ from postroom.mailbox.changing import ChangingFolder, has_any, has_flags
 from postroom.mailbox.folders import Folder
 from postroom.mailbox.labelling import Labelling, plan_labels
 from postroom.mailbox.moving import Moved
-from postroom.mailbox.outcomes import Journey, Result, Results
+from postroom.mailbox.outcomes import LEFT_MARKED, Journey, Result, Results
 from postroom.mailbox.session import Marks
 from postroom.mailbox.uids import changed, gone
 from postroom.policy.visibility import admit
@@ -21,7 +21,7 @@ from postroom.policy.visibility import admit
 Asked = Mapping[str, tuple[int, int | None]]
 """UID and UIDVALIDITY, where that is known, by the id that the caller used."""
 T = TypeVar("T")
-_SEEN = "\\Seen"
+_SEEN, _ANSWERED, _DELETED = "\\Seen", "\\Answered", "\\Deleted"
 
 
 @dataclass(slots=True)
@@ -50,15 +50,21 @@ class Organizer:
 
     async def mark_seen(self, folder: str, asked: Asked, *, seen: bool) -> Results:
         """Set or clear \\Seen."""
+        return await self._flagged(folder, asked, _SEEN, seen)
 
+    async def mark_answered(self, folder: str, asked: Asked) -> Results:
+        """Set \\Answered."""
+        return await self._flagged(folder, asked, _ANSWERED, True)
+
+    async def _flagged(self, folder: str, asked: Asked, flag: str, wanted: bool) -> Results:
         async def attempt(proved: bool) -> Results:
             async with self._account.changing(folder, proved=proved) as opened:
-                if not opened.keeps(_SEEN):
-                    raise _not_kept(_SEEN)
+                if not opened.keeps(flag):
+                    raise _not_kept(flag)
                 work = await _admitted(opened, asked, Act.FLAG)
-                marks = await opened.flag(work.stamps, "+" if seen else "-", [_SEEN]) if work.stamps else {}
+                marks = await opened.flag(work.stamps, "+" if wanted else "-", [flag]) if work.stamps else {}
                 return work.results(
-                    asked, lambda uid, number: Result(uid, _unfit(marks.get(number), has_flags, seen, [_SEEN]))
+                    asked, lambda uid, number: Result(uid, _unfit(marks.get(number), has_flags, wanted, [flag]))
                 )
 
         return await _twice(attempt)
@@ -98,6 +104,18 @@ class Organizer:
             if in_trash:
                 raise _in_trash_already(trash)
             return await self._moved(opened, asked, trash)
+
+    async def erase(self, folder: str, asked: Asked) -> Results:
+        """Erase for good in any folder, for what lies elsewhere by now; marked as deleted where no more can be done."""
+        async with self._account.changing(folder) as opened:
+            if opened.can_erase:
+                return await self._erased(opened, asked)
+            work = await _admitted(opened, asked, Act.ERASE)
+            marks = await opened.mark_deleted(work.stamps) if work.stamps else {}
+            note = LEFT_MARKED.format(here=repr(opened.name)) if marks else None
+            return work.results(
+                asked, lambda uid, number: Result(uid, _unfit(marks.get(number), has_flags, True, [_DELETED])), note
+            )
 
     async def _moved(self, opened: ChangingFolder, asked: Asked, there: Folder) -> Results:
         work = await _admitted(opened, asked, Act.MOVE)

@@ -16,6 +16,8 @@ LEFT_BEHIND = (
     "marked as deleted."
 )
 
+LEFT_MARKED = "The server cannot erase single messages: it is still in {here}, marked as deleted."
+
 
 @dataclass(frozen=True, slots=True)
 class Result:

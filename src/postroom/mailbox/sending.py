@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Any
 
 from postroom.base.errors import Code, GatewayError
@@ -18,14 +19,30 @@ _REFUSED = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """The server has the message for `recipients`; `refused` are those it goes to nothing for, as answers tell them."""
+
+    recipients: tuple[str, ...]
+    refused: tuple[dict[str, Any], ...]
+
+    @classmethod
+    def of(cls, accepted: Accepted) -> Taken:
+        return cls(accepted.recipients, tuple(map(refusal_row, accepted.refused)))
+
+
+BeforeMessage = Callable[[Taken], Awaitable[None]]
+"""Awaited right before the first octet of a message is written, with what it comes to if the server takes it."""
+
+
 async def hand_over(
     submitter: Submitter,
     mailbox: str,
     cleared: Cleared,
     *,
     partial: bool,
-    before_message: Callable[[], Awaitable[None]],
-) -> Accepted:
+    before_message: BeforeMessage,
+) -> Taken:
     """Hand over the message, once. What is answered is the only success: the server has it, for `recipients`.
 
     `partial` and `before_message` as in `Submitter.submit`. Raises `smtp_error` or `too_large` with `details`
@@ -33,14 +50,16 @@ async def hand_over(
     certainly does not have the message, `unknown` if nobody knows. There are codes only where the server gave them.
     """
     try:
-        outcome = await submitter.submit(cleared, partial=partial, before_message=before_message)
+        outcome = await submitter.submit(
+            cleared, partial=partial, before_message=lambda expected: before_message(Taken.of(expected))
+        )
     except SmtpFault as fault:
         raise _unsent(fault, mailbox, cleared.message_id) from fault
     if isinstance(outcome, Rejected):
         raise _rejected(outcome, mailbox, cleared.message_id)
     if isinstance(outcome, Unknown):
-        raise _unknown(outcome, mailbox, cleared.message_id)
-    return outcome
+        raise unknown_outcome(mailbox, cleared.message_id, outcome.reason)
+    return Taken.of(outcome)
 
 
 def _unsent(fault: SmtpFault, mailbox: str, message_id: str) -> GatewayError:
@@ -60,13 +79,17 @@ def _rejected(outcome: Rejected, mailbox: str, message_id: str) -> GatewayError:
     return GatewayError(Code.SMTP_ERROR, f"Mailbox {mailbox}: {what} ({codes}), nothing was sent; {advice}.", **details)
 
 
-def _unknown(outcome: Unknown, mailbox: str, message_id: str) -> GatewayError:
+def unknown_outcome(
+    mailbox: str, message_id: str, reason: str | None = None, *, repeated: bool = False
+) -> GatewayError:
+    """What is told of a message that the server may have, each time that somebody asks."""
     message = (
         f"Mailbox {mailbox}: the message was handed over, but the server's answer did not come; "
         "it may have been sent. Do not send it again; look in Sent for its Message-ID."
     )
-    details = {"mailbox": mailbox, "reason": outcome.reason, "outcome": "unknown", "retryable": False}
-    return GatewayError(Code.SMTP_ERROR, message, **details, message_id=message_id)
+    details: dict[str, Any] = {"mailbox": mailbox, "outcome": "unknown", "retryable": False, "message_id": message_id}
+    details |= ({"reason": reason} if reason else {}) | ({"repeated": True} if repeated else {})
+    return GatewayError(Code.SMTP_ERROR, message, **details)
 
 
 def refusal_row(one: Refusal) -> dict[str, Any]:

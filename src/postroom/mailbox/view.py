@@ -19,6 +19,7 @@ from postroom.mailbox.account import Account
 from postroom.mailbox.cursors import Cursors, Position, bad_cursor
 from postroom.mailbox.downloads import Download, open_download
 from postroom.mailbox.downloads import Place as FilePlace
+from postroom.mailbox.drafts import Drafts
 from postroom.mailbox.folders import Folder
 from postroom.mailbox.following import Followed, Place, follow
 from postroom.mailbox.listing import Page, Show, read_page
@@ -124,6 +125,11 @@ class MailboxView:
         """A cursor that goes on behind this conversation of a page: for an answer that had to be cut shorter."""
         return self._threads.cursor_after(page, thread)
 
+    @property
+    def drafts(self) -> Drafts:
+        """What lies in Drafts."""
+        return Drafts(self._account, self.organizer, self.source)
+
     async def create_folder(self, name: str) -> tuple[str, bool]:
         """The new folder's name as lists tell it, and whether it was made now. Raises a `GatewayError`."""
         return await self._account.create_folder(name)
@@ -160,7 +166,7 @@ class MailboxView:
 
     async def attachment(self, folder: str | None, uid: str, attachment_id: str) -> tuple[Shown, Download]:
         """A file of a message, open for reading. Raises a `GatewayError`."""
-        shown = await self._message(folder, uid)
+        shown = await self.message(folder, uid)
         reading = shown.reading
         parts = {part.section: part for part in reading.attachments} if reading else {}
         if attachment_id not in parts or reading is None:
@@ -174,10 +180,11 @@ class MailboxView:
 
     async def source(self, folder: str | None, uid: str) -> tuple[Shown, Download]:
         """A message's own octets, open for reading. Raises a `GatewayError`."""
-        shown = await self._message(folder, uid)
+        shown = await self.message(folder, uid)
         return shown, await open_download(self._account, _place(shown), release(WHOLE_MESSAGE), by_section=True)
 
-    async def _message(self, folder: str | None, uid: str) -> Shown:
+    async def message(self, folder: str | None, uid: str) -> Shown:
+        """One message with its content. Raises `not_found`."""
         answer = (await self.messages(folder, [uid]))[uid]
         if isinstance(answer, GatewayError):
             raise answer

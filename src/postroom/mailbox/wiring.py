@@ -13,6 +13,7 @@ from postroom.imap.faults import CredentialFault
 from postroom.imap.pool import Pool, Server
 from postroom.mailbox.account import Account
 from postroom.mailbox.entry import Entry
+from postroom.mailbox.sentcopy import SentCopies
 from postroom.smtp import SmtpFault, Submission, Submitter
 
 
@@ -23,7 +24,10 @@ def open_mailbox(settings: MailboxConfig, limits: LimitsConfig, clock: Clock) ->
         account = Account(settings.name, Pool(imap_server(settings.imap, limits), clock), settings.folders)
     if settings.smtp is not None:
         submitter = Submitter(smtp_server(settings.smtp, limits), clock)
-    return Entry(settings, account, submitter)
+    copies = None
+    if account is not None and settings.smtp is not None:
+        copies = SentCopies(account, settings.files_sent_copy, settings.smtp.host)
+    return Entry(settings, account, submitter, copies)
 
 
 def imap_server(imap: ImapConfig, limits: LimitsConfig) -> Server:

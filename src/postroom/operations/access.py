@@ -52,18 +52,19 @@ class Access:
                 return self.refusal(f", or call it with {' or '.join(enough)}: true" if enough else "")
         for name, scope in self.also.items():
             if getattr(ask, name) is True and scope not in caller.scopes:
-                return _lacks(scope, f" for {name}: true")
+                return lacks(scope, f" for {name}: true")
         return None
 
     def refusal(self, otherwise: str = "") -> GatewayError:
         """What a caller without the scope is told."""
-        return _lacks(self.scope, otherwise=otherwise)
+        return lacks(self.scope, otherwise=otherwise)
 
     def _holds(self, caller: Caller) -> bool:
         return self.scope is None or self.scope in caller.scopes
 
 
-def _lacks(scope: Scope | None, what: str = "", otherwise: str = "") -> GatewayError:
+def lacks(scope: Scope | None, what: str = "", otherwise: str = "") -> GatewayError:
+    """What a caller without a scope is told; `what` it is needed for, and what would do otherwise."""
     return GatewayError(
         Code.PERMISSION_DENIED,
         f"This token lacks the scope {scope}{what}; use another token or ask the operator for it{otherwise}.",

@@ -1,4 +1,4 @@
-"""What the corridor needs to change anything: the trail, hourly limits, the stop switch, and work that is finished."""
+"""What the corridor needs to change anything: trail, journal, hourly limits, stop switch, work that is finished."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from postroom.base.clock import Clock
 from postroom.base.errors import Code, GatewayError
 from postroom.config import LimitsConfig
+from postroom.operations.journal import Journal
 from postroom.operations.trail import Trail, unwritable
 from postroom.store import spending
 from postroom.store.auditlist import Listed, Wanted, listing
@@ -33,6 +34,7 @@ class Books:
         tasks: asyncio.TaskGroup,
     ) -> None:
         self.trail = trail
+        self.journal = Journal(database, clock, limits.sends_per_hour)
         self._database = database
         self._clock = clock
         self._limits = limits
@@ -49,14 +51,6 @@ class Books:
                 f"This token may move or delete {most:,} messages an hour, and this call's {count:,} would be more; "
                 + (f"try again in {seconds} s." if count <= most else f"name at most {most:,} in a call.")
             )
-            raise GatewayError(Code.RATE_LIMITED, message, retry_after=seconds, limit=most)
-
-    async def spend_send(self, token: str) -> None:
-        """Raises `rate_limited` when the token has sent as many messages in an hour as it may."""
-        most = self._limits.sends_per_hour
-        seconds = await self._spend(token, "sends", 1, most)
-        if seconds:
-            message = f"This token may send {most:,} messages an hour; try again in {seconds} s."
             raise GatewayError(Code.RATE_LIMITED, message, retry_after=seconds, limit=most)
 
     async def stopped(self, what: Stopped) -> bool:

@@ -5,18 +5,21 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 from typing import Any, Generic, TypeVar, cast, get_type_hints
 
 from postroom.base.caller import Caller
 from postroom.base.errors import GatewayError
 from postroom.mailbox.directory import Directory
+from postroom.mailbox.outbox import Outbox
 from postroom.mailbox.view import MailboxView
 from postroom.operations.access import Access
 from postroom.operations.answer import Answer
 from postroom.operations.ask import Ask
 from postroom.operations.blob import Blob
 from postroom.operations.books import Books
+from postroom.operations.journal import Journal
 from postroom.operations.schema import argument_schema
 from postroom.operations.trail import unwritable
 from postroom.store.switch import Stopped
@@ -73,12 +76,6 @@ class Call:
             raise unwritable()
         await self.books.spend_moves(self.caller.token, count)
 
-    async def spend_send(self) -> None:
-        """Before sending a message that is no repetition. Raises `rate_limited` with `retry_after`."""
-        if self.books is None:
-            raise unwritable()
-        await self.books.spend_send(self.caller.token)
-
     async def stopped(self, what: Stopped = Stopped.SENDS) -> bool:
         """Whether the operator has stopped that since the call began: to be asked before what cannot be undone."""
         if self.books is None:
@@ -88,6 +85,23 @@ class Call:
     def mailbox(self, name: str | None) -> MailboxView:
         """Raises `not_found` or `conflict`."""
         return self.directory.view(self.caller, name)
+
+    def outbox(self, name: str | None) -> Outbox:
+        """The way out of a mailbox. Raises `not_found` or `conflict`."""
+        return self.directory.outbox(self.caller, name)
+
+    @property
+    def journal(self) -> Journal:
+        """What was sent, so that nothing is sent twice. Raises `unavailable` where no books are kept."""
+        if self.books is None:
+            raise unwritable()
+        return self.books.journal
+
+    def now(self) -> datetime:
+        """The time as the books have it. Raises `unavailable` where none are kept."""
+        if self.books is None:
+            raise unwritable()
+        return self.books.trail.now
 
     @property
     def budget(self) -> int | None:

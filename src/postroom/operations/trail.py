@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -42,7 +42,7 @@ class Counted:
     source: str | None = None
 
 
-Settle = Callable[[dict[str, Any]], Awaitable[tuple[str, dict[str, Any]] | None]]
+Settle = Callable[[Mapping[str, Any]], Awaitable[tuple[str, Mapping[str, Any]] | None]]
 """From a record of an intent to how it ended, with facts, as far as somebody else knows."""
 
 

@@ -5,4 +5,14 @@ from postroom.smtp.outcome import Accepted, Outcome, Refusal, Rejected, Unknown
 from postroom.smtp.submission import Submission
 from postroom.smtp.submitter import Submitter
 
-__all__ = ["Accepted", "Outcome", "Refusal", "Rejected", "SmtpFault", "Submission", "Submitter", "Unknown"]
+__all__ = [
+    "Accepted",
+    "BeforeMessage",
+    "Outcome",
+    "Refusal",
+    "Rejected",
+    "SmtpFault",
+    "Submission",
+    "Submitter",
+    "Unknown",
+]

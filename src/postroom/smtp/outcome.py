@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 _ENHANCED = re.compile(r"([245])\.\d{1,3}\.\d{1,3}(?=\s|\Z)")
@@ -79,3 +80,5 @@ class Unknown:
 
 
 Outcome = Accepted | Rejected | Unknown
+BeforeMessage = Callable[[Accepted], Awaitable[None]]
+"""Awaited right before the first octet of a message is written, with what it comes to if the server takes it."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from postroom.base.clock import Clock
 from postroom.base.secret import Secret
 from postroom.mail.outgoing.model import Cleared
 from postroom.smtp.faults import SmtpFault
-from postroom.smtp.outcome import Answer, Outcome, Rejected
+from postroom.smtp.outcome import Answer, BeforeMessage, Outcome, Rejected
 from postroom.smtp.session import Session
 from postroom.smtp.submission import Submission
 from postroom.smtp.transaction import begin, finish
@@ -35,13 +35,12 @@ class Submitter:
         self._refused: tuple[Secret, float] | None = None
         self._closed = False
 
-    async def submit(
-        self, cleared: Cleared, *, partial: bool, before_message: Callable[[], Awaitable[None]]
-    ) -> Outcome:
+    async def submit(self, cleared: Cleared, *, partial: bool, before_message: BeforeMessage) -> Outcome:
         """One attempt to hand over a message; it is never made again here.
 
         `partial` lets the message go to some recipients though others are refused. `before_message` is awaited right
-        before the first octet of the message is written: until then nothing can have been sent. Raises `SmtpFault`
+        before the first octet of the message is written, with what will be the outcome if the server takes it: until
+        then nothing can have been sent. Raises `SmtpFault`
         if the server certainly does not have the message; of anything else that is raised or cancelled after
         `before_message` only the caller's journal knows, and it must count as unknown.
         """

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-
 from postroom.mail.outgoing.model import Cleared
 from postroom.smtp.faults import SmtpFault
-from postroom.smtp.outcome import Accepted, Answer, Outcome, Refusal, Rejected, Unknown
+from postroom.smtp.outcome import Accepted, Answer, BeforeMessage, Outcome, Refusal, Rejected, Unknown
 from postroom.smtp.session import Session
 
 
@@ -24,9 +22,7 @@ async def begin(session: Session, cleared: Cleared) -> Answer:
     return await session.mail(cleared.sender, options)
 
 
-async def finish(
-    session: Session, cleared: Cleared, *, partial: bool, before_message: Callable[[], Awaitable[None]]
-) -> Outcome:
+async def finish(session: Session, cleared: Cleared, *, partial: bool, before_message: BeforeMessage) -> Outcome:
     """Everything after MAIL was taken. Raises `SmtpFault` as long as the server cannot have the message.
 
     Without `partial` one refused recipient refuses all. `before_message` is awaited when the server waits for the
@@ -45,7 +41,7 @@ async def finish(
     if (answer := await session.data()) is not None:
         await session.reset()
         return _rejected("data", answer)
-    await before_message()
+    await before_message(Accepted(taken, refused))
     await session.message(cleared.octets)
     try:
         answer = await session.verdict()

@@ -42,5 +42,25 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE TABLE audit_key (number INTEGER NOT NULL, day TEXT NOT NULL, secret BLOB NOT NULL) STRICT",
         "CREATE TABLE stop_switch (what TEXT NOT NULL, since TEXT NOT NULL) STRICT",
     ),
+    (
+        """
+        CREATE TABLE sends (
+            request TEXT PRIMARY KEY,
+            token TEXT NOT NULL,
+            key TEXT,
+            fingerprint TEXT NOT NULL,
+            mailbox TEXT NOT NULL,
+            message_id TEXT NOT NULL,
+            draft TEXT,
+            state TEXT NOT NULL,
+            answer TEXT NOT NULL,
+            at TEXT NOT NULL,
+            until TEXT NOT NULL
+        ) STRICT
+        """,
+        "CREATE UNIQUE INDEX sends_by_key ON sends (token, key) WHERE key IS NOT NULL",
+        "CREATE INDEX sends_by_draft ON sends (mailbox, draft) WHERE draft IS NOT NULL",
+        "CREATE INDEX sends_by_end ON sends (until)",
+    ),
 )
 """Step n brings a database of schema n to n + 1; each step is a tuple of single statements."""

@@ -19,10 +19,11 @@ async def spend(db: Database, token: str, kind: str, count: int, most: int, now:
     Returns 0 if it did; else nothing is counted, and the whole seconds are returned until as many are free, or,
     when `count` alone is too many, until all are.
     """
-    return await db.write(lambda connection: _spend(connection, (token, kind), count, most, now))
+    return await db.write(lambda connection: spend_in(connection, (token, kind), count, most, now))
 
 
-def _spend(connection: Connection, who: tuple[str, str], count: int, most: int, now: datetime) -> int:
+def spend_in(connection: Connection, who: tuple[str, str], count: int, most: int, now: datetime) -> int:
+    """The same within a transaction of somebody; `who` is the token and the kind."""
     since = to_text(now - _HOUR)
     spent: list[tuple[str, int]] = connection.execute(_WITHIN, (*who, since)).fetchall()
     lacking = sum(number for _, number in spent) + count - most

@@ -84,6 +84,10 @@ def test_a_subject_of_more_than_one_plain_line_is_refused(subject: str) -> None:
     assert told.value.details["argument"] == "subject"
 
 
+def test_a_subject_loses_byte_order_marks_which_decoders_drop_from_encoded_words() -> None:
+    assert checked(replace(PLAIN, subject="\ufeffGr\ufeffüße")).subject == "Grüße"
+
+
 VECTORS = [
     "Re: =?utf-8?q?x=0D=0ABcc:_evil@attacker.example?=",
     "=?utf-8?b?eA0KQmNjOiBldmlsQGF0dGFja2VyLmV4YW1wbGU=?=",

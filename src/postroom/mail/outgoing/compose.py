@@ -33,12 +33,12 @@ def new_message_id(sender: StrictAddress, unique: UUID) -> str:
 
 
 def checked(outgoing: Outgoing) -> Outgoing:
-    """The message if it can be written as it is meant, with its subject trimmed.
+    """The message if it can be written as it is meant, its subject trimmed and without byte order marks.
 
     Raises `validation_error` naming the argument (`subject`, `body_text`, `body_html`) for controls, line breaks in
     one-line values, NUL, or lone surrogates; ValueError for ids and marks, which no caller gives.
     """
-    subject = outgoing.subject.strip()
+    subject = outgoing.subject.replace("\ufeff", "").strip()  # decoders drop them where an encoded word begins
     if one_line(subject) != subject:
         raise invalid("subject", "must be one line without control characters")
     if len(subject) > MAX_SUBJECT:

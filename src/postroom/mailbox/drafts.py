@@ -1,0 +1,140 @@
+"""Drafts of one mailbox for one caller: the Drafts folder alone, and never a moment without the newest text."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from postroom.base.errors import Code, GatewayError, not_found
+from postroom.base.turns import StillTakenError
+from postroom.mail.model import Shown
+from postroom.mail.outgoing.check import check
+from postroom.mail.outgoing.compose import compose
+from postroom.mail.outgoing.model import Outgoing, StrictAddress
+from postroom.mail.outgoing.redraft import read_draft
+from postroom.mailbox.account import Account
+from postroom.mailbox.downloads import Download
+from postroom.mailbox.finding import uid_of
+from postroom.mailbox.folders import Folder
+from postroom.mailbox.organizing import Organizer
+from postroom.mailbox.uids import read_uids, write_uid
+
+_DRAFTS = "Drafts"
+"""What Drafts is called where there is none yet."""
+_FLAGS = ("\\Draft", "\\Seen")
+LARGEST = 50_000_000
+"""Octets of a draft that can be changed or sent."""
+_PATIENCE = 60.0
+"""Seconds to wait for whoever changes or sends the same draft."""
+
+Source = Callable[[str | None, str], Awaitable[tuple[Shown, Download]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A draft that lies in Drafts; `uid` is None if the server does not tell it and it could not be found."""
+
+    uid: str | None
+    folder: str
+    warning: str | None = None
+
+
+class Drafts:
+    """`source` opens a message's octets as the caller may see them."""
+
+    def __init__(self, account: Account, organizer: Organizer, source: Source) -> None:
+        self._account = account
+        self._organizer = organizer
+        self._source = source
+
+    async def folder(self) -> Folder | None:
+        """Where drafts lie; None if there are none yet."""
+        return await self._account.special("drafts")
+
+    async def save(self, outgoing: Outgoing) -> Saved:
+        """File a new draft; its Message-ID must be new as well. Raises a `GatewayError` if it may not be there."""
+        octets = await asyncio.to_thread(_draft_octets, outgoing)
+        folder = await self._account.made_special("drafts", _DRAFTS)
+        told = None
+        try:
+            told = await self._account.append(folder, octets, _FLAGS)
+        except GatewayError as error:
+            if error.details.get("reason") not in ("lost", "timeout"):
+                raise
+            if (uid := await self._find(folder, outgoing.message_id)) is None:
+                raise
+            return Saved(uid, folder.name)
+        uid = write_uid(told[1], told[0]) if told else await self._find(folder, outgoing.message_id)
+        unseen = None if uid else "The server does not tell the new draft's uid; list_drafts shows it."
+        return Saved(uid, folder.name, unseen)
+
+    @asynccontextmanager
+    async def held(self, uid: str) -> AsyncIterator[None]:
+        """Have a draft for oneself, so that nobody else changes or sends it meanwhile. Raises `conflict`."""
+        try:
+            async with self._account.draft_turns.of(uid, _PATIENCE):
+                yield
+        except StillTakenError:
+            message = "Another call is changing or sending this draft. List the drafts, then try again."
+            raise GatewayError(Code.CONFLICT, message, argument="uid", retryable=True) from None
+
+    async def read(self, uid: str, sender: StrictAddress, *, replaced: Collection[str] = ()) -> Outgoing:
+        """The message that a draft is. Raises a `GatewayError`; `sender` and `replaced` as for `read_draft`."""
+        read_uids([uid], whole=True, several=False)
+        _, download = await self._source((await self._named()).name, uid)
+        pieces, size = [], 0
+        async for piece in download.octets():
+            pieces.append(piece)
+            if (size := size + len(piece)) > LARGEST:
+                message = f"The draft is larger than {LARGEST:,} octets; another mail program must change or send it."
+                raise GatewayError(Code.TOO_LARGE, message, limit=LARGEST)
+        octets = b"".join(pieces)
+        return await asyncio.to_thread(read_draft, octets, sender, replaced=replaced)
+
+    async def discard(self, uid: str) -> str | None:
+        """Erase a draft whose text lies elsewhere by now; why it is still there, or None. Never raises for that."""
+        try:
+            folder = await self._named()
+            results = await self._organizer.erase(folder.name, read_uids([uid], whole=True, several=False))
+        except GatewayError as error:
+            return f"The old draft {uid} is still there: {error.message}"
+        (result,) = results.results
+        if result.error is not None and result.error.code is not Code.NOT_FOUND:
+            return f"The old draft {uid} is still there: {result.error.message}"
+        return results.note
+
+    async def delete(self, uid: str) -> None:
+        """Move a draft to Trash, or erase it where there is no Trash. Raises a `GatewayError`."""
+        asked = read_uids([uid], whole=True, several=False)
+        folder = await self._named()
+        if await self._account.special("trash") is None:
+            results = await self._organizer.erase(folder.name, asked)
+        else:
+            results = await self._organizer.delete(folder.name, asked, permanent=False)
+        (result,) = results.results
+        if result.error is not None:
+            raise result.error
+
+    async def holds(self, message_id: str) -> bool:
+        """Whether a draft with this id is there."""
+        folder = await self.folder()
+        return folder is not None and await self._find(folder, message_id) is not None
+
+    async def _named(self) -> Folder:
+        folder = await self.folder()
+        if folder is None:
+            raise not_found("This mailbox has no Drafts folder, so it has no drafts. Make one with create_draft.")
+        return folder
+
+    async def _find(self, folder: Folder, message_id: str) -> str | None:
+        async with self._account.open(folder.name) as opened:
+            uid = await uid_of(opened, message_id, deep=False)
+            return write_uid(uid, opened.uid_validity) if uid is not None else None
+
+
+def _draft_octets(outgoing: Outgoing) -> bytes:
+    octets = compose(outgoing, draft=True)
+    check(octets, outgoing, draft=True)
+    return octets

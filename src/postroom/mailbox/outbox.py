@@ -1,0 +1,84 @@
+"""One mailbox's way out for one caller: who it may speak as, one attempt for each message, the copy in Sent."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import cached_property
+from uuid import uuid4
+
+from postroom.base.errors import Code, GatewayError
+from postroom.config import MailboxConfig
+from postroom.mail.outgoing.compose import compose, new_message_id
+from postroom.mail.outgoing.identity import Identities
+from postroom.mail.outgoing.model import Cleared, Outgoing, StrictAddress
+from postroom.mailbox.sending import BeforeMessage, Taken, hand_over
+from postroom.mailbox.sentcopy import Copy, SentCopies
+from postroom.policy.outbound import clear, permit_sender
+from postroom.smtp import Submitter
+
+_MUCH = 256 * 1024
+"""Octets of text and files from which on a message is another thread's work."""
+
+
+class Outbox:
+    """Made anew for each call by the directory; what it remembers is the mailbox's."""
+
+    def __init__(self, settings: MailboxConfig, submitter: Submitter | None, copies: SentCopies | None) -> None:
+        self.name = settings.name
+        self._settings = settings
+        self._submitter = submitter
+        self._copies = copies
+
+    @cached_property
+    def identities(self) -> Identities:
+        return Identities.read(self._settings.sender_identities, self._settings.own_address)
+
+    def sender(self, given: str | None) -> StrictAddress:
+        """Who speaks. Raises `validation_error`, or `invalid_identity` for nobody that mail may be sent as."""
+        sender = self.identities.sender(given)
+        self.check_sender(sender)
+        return sender
+
+    def check_sender(self, sender: StrictAddress) -> None:
+        """Raises `invalid_identity` for nobody that mail may be sent as."""
+        permit_sender(sender, self.identities)
+
+    def new_message_id(self, sender: StrictAddress) -> str:
+        return new_message_id(sender, uuid4())
+
+    def check_can_send(self) -> None:
+        """Raises `conflict` for a mailbox that can only be read."""
+        self._sends()
+
+    async def clear(self, outgoing: Outgoing) -> Cleared:
+        """The message as octets with leave to be sent. Raises `validation_error` and `invalid_identity`."""
+        if _size(outgoing) < _MUCH:
+            return clear(outgoing, compose(outgoing), self.identities)
+        return await asyncio.to_thread(lambda: clear(outgoing, compose(outgoing), self.identities))
+
+    async def submit(self, cleared: Cleared, before_message: BeforeMessage) -> Taken:
+        """One attempt. Raises `smtp_error` as `hand_over` does; some recipients may be refused."""
+        return await hand_over(self._sends(), self.name, cleared, partial=True, before_message=before_message)
+
+    async def file_copy(self, outgoing: Outgoing, cleared: Cleared) -> Copy:
+        """A copy in Sent, with Bcc, which only its owner reads."""
+        if self._copies is None:
+            return Copy("none")
+        octets = cleared.octets
+        if outgoing.bcc:
+            octets = await asyncio.to_thread(compose, outgoing, draft=True)
+        return await self._copies.file(octets, cleared.message_id)
+
+    async def is_in_sent(self, message_id: str) -> bool:
+        """Whether Sent has it: then the server took it, for of what nobody knows no copy was filed."""
+        return self._copies is not None and await self._copies.holds(message_id)
+
+    def _sends(self) -> Submitter:
+        if self._submitter is None:
+            message = f"Mailbox {self.name} has no SMTP server; it can only be read. A draft can still be saved."
+            raise GatewayError(Code.CONFLICT, message, argument="mailbox")
+        return self._submitter
+
+
+def _size(outgoing: Outgoing) -> int:
+    return len(outgoing.text or "") + len(outgoing.html or "") + sum(len(file.octets) for file in outgoing.files)

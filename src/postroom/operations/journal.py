@@ -1,0 +1,162 @@
+"""Sending at most once: a message is claimed before anything leaves, and a repeat hears what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+from postroom.base.clock import Clock
+from postroom.base.errors import Code, GatewayError
+from postroom.base.turns import StillTakenError, Turns
+from postroom.mailbox.sending import unknown_outcome
+from postroom.operations.trail import unwritable
+from postroom.store import sends
+from postroom.store.database import Database
+from postroom.store.sends import Claim, Known, State
+from postroom.store.worker import StoreError
+
+PATIENCE = 60.0
+"""Seconds that a repeat waits for the call that is sending the same message."""
+
+Facts = Mapping[str, Any]
+"""What is answered, as JSON values."""
+
+
+class Entry:
+    """One message on its way; what is told to it decides what a repeat will hear."""
+
+    def __init__(self, database: Database, claim: Claim) -> None:
+        self._database = database
+        self._claim = claim
+        self.state = State.BEGUN
+
+    async def handing(self, answer: Facts) -> None:
+        """Before the first octet of the message leaves. `answer` is what will be true if the server takes it.
+
+        Raises `unavailable` if it cannot be written down; then nothing may leave.
+        """
+        try:
+            await sends.handing(self._database, self._claim.request, answer)
+        except StoreError as failure:
+            raise unwritable() from failure
+        self.state = State.HANDING
+
+    def rejected(self) -> None:
+        """The server certainly does not have it."""
+        self.state = State.BEGUN
+
+    async def accepted(self, answer: Facts) -> None:
+        """The server has it. A store that fails now changes nothing of that: the next start finds it unknown."""
+        self.state = State.ACCEPTED
+        try:
+            await sends.accepted(self._database, self._claim.request, answer)
+        except StoreError:
+            return
+
+    def more(self, answer: Facts) -> None:
+        """What else there is to tell of a message that the server has."""
+        sends.accepted_soon(self._database, self._claim.request, answer)
+
+
+Attempt = Callable[[Entry], Awaitable[Facts]]
+Found = Callable[[str], Awaitable[bool]]
+"""Whether a Message-ID stands in Sent, where nobody but the server has put it."""
+
+
+class Journal:
+    """One for the process, over the table of sends."""
+
+    def __init__(self, database: Database, clock: Clock, sends_per_hour: int) -> None:
+        self._database = database
+        self._clock = clock
+        self._most = sends_per_hour
+        self._turns = Turns()
+
+    async def once(self, claim: Claim, attempt: Attempt, found: Found, *, counts: bool = True) -> tuple[Facts, bool]:
+        """What came of the message, and whether that was known before: then nothing was done now.
+
+        `attempt` sends it, or raises; whatever it raises frees the key, unless the server may have the message.
+        What does not count as a message sent spends nothing. Raises `conflict` for a key that names another message
+        or is in use, `rate_limited`, `smtp_error` with outcome `unknown` again, and what `attempt` raises.
+        """
+        async with self._turn(claim):
+            try:
+                claimed = await sends.claim(self._database, claim, self._most if counts else 0, self._clock.now())
+            except StoreError as failure:
+                raise unwritable() from failure
+            if claimed.wait:
+                raise self._too_many(claimed.wait)
+            if claimed.known is not None:
+                return await self._again(claim, claimed.known, found), True
+            return await self._first(claim, attempt), False
+
+    async def settled(self, intent: Mapping[str, Any]) -> tuple[str, Facts] | None:
+        """How a call ended that was cut off, as far as the journal knows: for the audit of the next start."""
+        known = await sends.of_request(self._database, intent["request"])
+        if known is None:
+            tool = intent["action"].rpartition(".")[2]
+            begun_at_all = tool in ("send", "send_draft") or (tool == "reply" and not intent["facts"].get("draft"))
+            return ("failed", {}) if begun_at_all else None
+        how = {State.BEGUN: "failed", State.ACCEPTED: "ok"}.get(known.state, "unknown")
+        return how, {"message_id": known.message_id}
+
+    async def recover(self) -> None:
+        """At the start, after the audit has heard of it: nothing is on its way."""
+        await sends.recover(self._database, self._clock.now())
+
+    async def _first(self, claim: Claim, attempt: Attempt) -> Facts:
+        entry = Entry(self._database, claim)
+        try:
+            return await attempt(entry)
+        except GatewayError as error:
+            if error.details.get("outcome") == "rejected":
+                entry.rejected()
+            raise
+        finally:  # whatever it was, even being cancelled
+            if entry.state is State.BEGUN:
+                sends.forget_soon(self._database, claim.request)
+            elif entry.state is State.HANDING:
+                sends.unknown_soon(self._database, claim.request, self._clock.now())
+
+    async def _again(self, claim: Claim, known: Known, found: Found) -> Facts:
+        if known.fingerprint != claim.fingerprint:
+            raise _another(claim)
+        if known.token != claim.token:
+            raise _sent_by_another()
+        if known.state is State.ACCEPTED:
+            return known.answer
+        if not await found(known.message_id):
+            raise unknown_outcome(known.mailbox, known.message_id, repeated=True)
+        answer = {**known.answer, "sent_copy": "by_server"}
+        sends.accepted_soon(self._database, known.request, answer)
+        return answer
+
+    @asynccontextmanager
+    async def _turn(self, claim: Claim) -> AsyncIterator[None]:
+        if claim.key is None:
+            yield
+            return
+        try:
+            async with self._turns.of((claim.token, claim.key), PATIENCE):
+                yield
+        except StillTakenError:
+            message = "The same message is being sent by another call. Call again to hear what became of it."
+            raise GatewayError(Code.CONFLICT, message, reason="in_progress", retryable=True) from None
+
+    def _too_many(self, seconds: int) -> GatewayError:
+        message = f"This token may send {self._most:,} messages an hour; try again in {seconds} s."
+        return GatewayError(Code.RATE_LIMITED, message, retry_after=seconds, limit=self._most)
+
+
+def _another(claim: Claim) -> GatewayError:
+    if claim.draft is not None:
+        message = "This key was used for another message. Give each message a key of its own, or none: a draft has one."
+    else:
+        message = "This key was used for another message. Give each message a key of its own."
+    return GatewayError(Code.CONFLICT, message, argument="idempotency_key", retryable=False)
+
+
+def _sent_by_another() -> GatewayError:
+    message = "This draft was sent, or may have been, by another token's call. Look in Sent before anything else."
+    return GatewayError(Code.CONFLICT, message, argument="uid", retryable=False)

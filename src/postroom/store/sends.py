@@ -1,0 +1,168 @@
+"""The send journal: what was begun, handed over and taken, so that no message goes out twice, whatever happens."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from sqlite3 import Connection
+from typing import Any
+
+import orjson
+
+from postroom.store.database import Database
+from postroom.store.spending import spend_in
+from postroom.store.times import to_text
+
+KEPT = timedelta(days=7)
+"""How long a caller's key answers; and how long what is not known to have been taken stands in the way."""
+KEPT_AUTOMATIC = timedelta(minutes=10)
+
+
+class State(StrEnum):
+    """How far a message came. Nothing was sent while it is `begun`; only `accepted` is certain to have been."""
+
+    BEGUN = "begun"
+    HANDING = "handing"
+    UNKNOWN = "unknown"
+    ACCEPTED = "accepted"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A message that somebody wants to send. `request` is the call's name in the audit, and names the row."""
+
+    request: str
+    token: str
+    key: str | None
+    """None for a message that nobody will ask about again."""
+    automatic: bool
+    """The key is none of the caller's."""
+    fingerprint: str
+    """Of the message as it was asked for: a key names one message."""
+    mailbox: str
+    message_id: str
+    draft: str | None = None
+    """The draft that it is, by folder and uid: one draft goes out once, whoever sends it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the journal has of a message. `answer` is what was told, or will be if the server has it."""
+
+    request: str
+    token: str
+    fingerprint: str
+    mailbox: str
+    message_id: str
+    state: State
+    answer: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """Nothing stands in the way if `known` is None and `wait` is 0."""
+
+    known: Known | None = None
+    wait: int = 0
+    """Seconds until the token may send again."""
+
+
+_COLUMNS = "request, token, fingerprint, mailbox, message_id, state, answer"
+_SAME = f"SELECT {_COLUMNS} FROM sends WHERE (token = ? AND key = ?) OR (mailbox = ? AND draft = ?) ORDER BY at DESC"  # noqa: S608 - constants
+_INSERT = (
+    "INSERT INTO sends (request, token, key, fingerprint, mailbox, message_id, draft, state, answer, at, until) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, '{}', ?, ?)"
+)
+
+
+async def claim(db: Database, wanted: Claim, most: int, now: datetime) -> Claimed:
+    """Begin a message, and count it as one of at most `most` in an hour (0: any number), unless it is known already.
+
+    What was begun and never handed over is begun anew.
+    """
+    return await db.write(lambda connection: _claim(connection, wanted, most, now))
+
+
+async def handing(db: Database, request: str, answer: Mapping[str, Any]) -> None:
+    """On the disk when it returns: from now on the server may have it."""
+    await db.write(lambda connection: _set(connection, request, State.HANDING, answer))
+
+
+async def accepted(db: Database, request: str, answer: Mapping[str, Any]) -> None:
+    """The server has it."""
+    await db.write(lambda connection: _set(connection, request, State.ACCEPTED, answer))
+
+
+def accepted_soon(db: Database, request: str, answer: Mapping[str, Any]) -> None:
+    """The same, with an answer that says more, and nobody waits for it."""
+    _unwatched(db, lambda connection: _set(connection, request, State.ACCEPTED, answer))
+
+
+def unknown_soon(db: Database, request: str, now: datetime) -> None:
+    """Nobody knows whether the server has it. Until that is written it stands as `handing`, which says the same."""
+    until = to_text(now + KEPT)
+    _unwatched(
+        db,
+        lambda connection: connection.execute(
+            "UPDATE sends SET state = 'unknown', until = ? WHERE request = ?", (until, request)
+        ),
+    )
+
+
+def forget_soon(db: Database, request: str) -> None:
+    """The server does not have it: its key is free."""
+    _unwatched(db, lambda connection: connection.execute("DELETE FROM sends WHERE request = ?", (request,)))
+
+
+async def of_request(db: Database, request: str) -> Known | None:
+    """What came of the call of this name."""
+    return await db.read(lambda connection: _one(connection, request))
+
+
+async def recover(db: Database, now: datetime) -> None:
+    """At the start: what was begun was never sent, and of what was being handed over nobody knows."""
+    until = to_text(now + KEPT)
+
+    def sort(connection: Connection) -> None:
+        connection.execute("DELETE FROM sends WHERE state = 'begun'")
+        connection.execute("UPDATE sends SET state = 'unknown', until = ? WHERE state = 'handing'", (until,))
+
+    await db.write(sort)
+
+
+def _claim(connection: Connection, wanted: Claim, most: int, now: datetime) -> Claimed:
+    connection.execute("DELETE FROM sends WHERE until <= ?", (to_text(now),))
+    rows = connection.execute(_SAME, (wanted.token, wanted.key, wanted.mailbox, wanted.draft)).fetchall()
+    for known in map(_known, rows):
+        if known.state is not State.BEGUN:
+            return Claimed(known)
+        connection.execute("DELETE FROM sends WHERE request = ?", (known.request,))
+    wait = spend_in(connection, (wanted.token, "sends"), 1, most, now) if most else 0
+    if wait:
+        return Claimed(wait=wait)
+    kept = KEPT_AUTOMATIC if wanted.automatic else KEPT
+    named = (wanted.request, wanted.token, wanted.key, wanted.fingerprint, wanted.mailbox, wanted.message_id)
+    connection.execute(_INSERT, (*named, wanted.draft, State.BEGUN, to_text(now), to_text(now + kept)))
+    return Claimed()
+
+
+def _set(connection: Connection, request: str, state: State, answer: Mapping[str, Any]) -> None:
+    told = orjson.dumps(answer).decode()
+    connection.execute("UPDATE sends SET state = ?, answer = ? WHERE request = ?", (state, told, request))
+
+
+def _one(connection: Connection, request: str) -> Known | None:
+    row = connection.execute(f"SELECT {_COLUMNS} FROM sends WHERE request = ?", (request,)).fetchone()  # noqa: S608 - constants
+    return _known(row) if row else None
+
+
+def _known(row: tuple[str, ...]) -> Known:
+    request, token, fingerprint, mailbox, message_id, state, answer = row
+    return Known(request, token, fingerprint, mailbox, message_id, State(state), orjson.loads(answer))
+
+
+def _unwatched(db: Database, write: Any) -> None:
+    """Its failure is not heard here: what it leaves is told at the next start, and waiting writes fail as well."""
+    db.post(write).add_done_callback(lambda future: future.cancelled() or future.exception())
