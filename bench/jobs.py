@@ -15,12 +15,12 @@ from bench.floor import Floor
 
 @dataclass(frozen=True, slots=True)
 class Get:
-    """A call over HTTP. `{sample}` and `{file}` in its path are UIDs in the large mailbox."""
+    """A call over HTTP. `{sample}`, `{file}` and `{root}` in its path are UIDs in the large mailbox."""
 
     path: str
 
     def __call__(self, http: Http, places: Places) -> bytes:
-        return http.get(self.path.format(sample=places.sample, file=places.file))
+        return http.get(self.path.format(sample=places.sample, file=places.file, root=places.thread[0]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +72,8 @@ JOBS = (
         Floor.search, rows=1),
     Job("J4", "newest 50 of ten inboxes as one", Get(f"/inbox?limit=50&{_SMALL}"), Floor.newest_of_each, 1, rows=50),
     Job("J7", "download a file of 5 MB", Get("/mailboxes/big/messages/{file}/attachments/2"), Floor.download),
+    Job("J8", "read a conversation of 20 across folders", Get("/mailboxes/big/messages/{root}/thread"), Floor.thread, 2,
+        rows=20),
     Job("J10", "MCP: list the tools", Tool(), at_most=1),
     Job("J10 call", "MCP: a call that needs no mail server", Tool("mailboxes")),
 )  # fmt: skip
