@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -67,6 +68,7 @@ class _Wanted:
     folder: bytes | None
     changes: bool = False
     proved: bool = True
+    since: float = math.inf
 
     def is_open_on(self, connection: Connection) -> bool:
         selected = connection.selected
@@ -85,6 +87,7 @@ class Pool:
         self._out: set[Connection] = set()
         self._back = asyncio.Event()
         self._opened: WeakKeyDictionary[Connection, float] = WeakKeyDictionary()
+        self._woken: WeakKeyDictionary[Connection, float] = WeakKeyDictionary()
         self._opening = asyncio.Lock()
         self._failures = 0
         self._not_before = 0.0
@@ -98,16 +101,16 @@ class Pool:
 
     @asynccontextmanager
     async def connection(
-        self, folder: bytes | None = None, *, changes: bool = False, proved: bool = True
+        self, folder: bytes | None = None, *, changes: bool = False, proved: bool = True, since: float = math.inf
     ) -> AsyncIterator[Connection]:
         """An authenticated connection with `folder` open, for reading or for changes.
 
         `proved` asks for a NOOP before a kept one is used, which shows that the server is there and brings its news;
-        without, the first command may find it gone. Raises an `ImapFault`. When the block ends the connection is kept
-        if it is still whole.
+        without, the first command may find it gone. One that was asked `since` that moment of our clock is not asked
+        again. Raises an `ImapFault`. When the block ends the connection is kept if it is still whole.
         """
         async with self._place():
-            connection = await self._ready(_Wanted(folder, changes, proved))
+            connection = await self._ready(_Wanted(folder, changes, proved, since))
             try:
                 yield connection
             finally:
@@ -189,7 +192,12 @@ class Pool:
         """Whether it can be used as it is; for what needs no folder that is known once it answers."""
         if wanted.folder is not None and not self._is_open(connection, wanted):
             return False
-        return await _wake(connection) if wanted.proved else True
+        if not wanted.proved or self._woken.get(connection, -math.inf) >= wanted.since:
+            return True
+        moment = self._clock.monotonic()
+        is_awake = await _wake(connection)
+        self._woken[connection] = moment
+        return is_awake
 
     def _is_open(self, connection: Connection, wanted: _Wanted) -> bool:
         opened = self._opened.get(connection, 0.0)

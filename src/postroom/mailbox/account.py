@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import difflib
+import math
 from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime
@@ -60,13 +61,14 @@ class Account:
         return (await self._listing())[0]
 
     @asynccontextmanager
-    async def open(self, folder: str, *, proved: bool = True) -> AsyncIterator[OpenFolder]:
+    async def open(self, folder: str, *, proved: bool = True, since: float = math.inf) -> AsyncIterator[OpenFolder]:
         """A folder open for reading. Raises `not_found` with the names that do exist.
 
-        Without `proved` a kept connection is used as it is: for who had it just before.
+        Without `proved` a kept connection is used as it is: for who had it just before. What was true of the folder
+        `since` that moment of our clock is news enough: then one that has told since is not asked again.
         """
         known = await self._resolve(folder)
-        async with self._connected(known, proved=proved) as connection:
+        async with self._connected(known, proved=proved, since=since) as connection:
             yield OpenFolder(connection, known, self._rows, self._sessions.of(connection))
 
     @asynccontextmanager
@@ -152,13 +154,13 @@ class Account:
 
     @asynccontextmanager
     async def _connected(
-        self, folder: Folder | None = None, *, changes: bool = False, proved: bool = True
+        self, folder: Folder | None = None, *, changes: bool = False, proved: bool = True, since: float = math.inf
     ) -> AsyncIterator[Connection]:
         opened, raw = False, folder.raw if folder else None
         try:
             async with (
                 asyncio.timeout(self._patience),
-                self._pool.connection(raw, changes=changes, proved=proved) as connection,
+                self._pool.connection(raw, changes=changes, proved=proved, since=since) as connection,
             ):
                 opened = True
                 yield connection

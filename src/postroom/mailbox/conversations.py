@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
@@ -18,6 +18,8 @@ from postroom.mailbox.reading import OpenFolder
 Place: TypeAlias = tuple[str, int]
 """A folder's name and a UID in it."""
 Group: TypeAlias = tuple[Place, ...]
+Look: TypeAlias = Callable[[OpenFolder, Sequence[int]], Awaitable[None]]
+"""What is done with messages while their folder is open anyway."""
 _Signature: TypeAlias = tuple[tuple[str, int], ...]
 """Folders, and what was known of each."""
 _ROUNDS = 3
@@ -49,6 +51,14 @@ class Numbering:
 
 
 @dataclass(frozen=True, slots=True)
+class _Looking:
+    """The message that is asked about, and what is done with its conversation on the way."""
+
+    uid: int
+    look: Look
+
+
+@dataclass(frozen=True, slots=True)
 class Grouped:
     """Conversations with a message in the folder at hand, the one with the newest such message first."""
 
@@ -71,10 +81,13 @@ class Conversations:
         self._lock = asyncio.Lock()
         self._groupings: OrderedDict[tuple[str, ...], tuple[_Signature, dict[Place, Group]]] = OrderedDict()
 
-    async def around(self, folder: str, uid: int, numbering: Numbering | None = None) -> Grouped | None:
-        """The conversation of one message; None if there is no such message."""
+    async def around(self, folder: str, uid: int, numbering: Numbering | None, look: Look) -> Grouped | None:
+        """The conversation of one message; None if there is no such message.
+
+        While a folder is open `look` is called with those of its messages that were in the conversation before.
+        """
         async with self._lock:
-            folders, unread = await self._refresh(folder, numbering)
+            folders, unread = await self._refresh(folder, numbering, _Looking(uid, look))
             place = (folders[0], uid)
             if not await self._include(place):
                 return None
@@ -116,13 +129,17 @@ class Conversations:
                 await here.refresh(opened, least)
         return groups
 
-    async def _refresh(self, folder: str, numbering: Numbering | None) -> tuple[list[str], str | None]:
+    async def _refresh(
+        self, folder: str, numbering: Numbering | None, looking: _Looking | None = None
+    ) -> tuple[list[str], str | None]:
         """The folders to look in, that at hand first, and why one of the others was not looked in."""
         sent = await self._account.special("sent")
         here = INBOX if folder.upper() == INBOX else folder
         names = list(dict.fromkeys([here, INBOX, *([sent.name] if sent else [])]))
+        last = self._last_group(names, looking)
         tried = await asyncio.gather(
-            *(self._learn(name, numbering if name == here else None) for name in names), return_exceptions=True
+            *(self._learn(name, numbering if name == here else None, looking, last) for name in names),
+            return_exceptions=True,
         )
         good, unread = [], None
         for name, failure in zip(names, tried, strict=True):
@@ -134,11 +151,20 @@ class Conversations:
                 unread = _UNREAD.format(name, failure.details.get("reason", failure.code))
         return good, unread
 
-    async def _learn(self, name: str, numbering: Numbering | None) -> None:
+    def _last_group(self, folders: Sequence[str], looking: _Looking | None) -> Group:
+        """What the conversation of a message was when it was found last; it may have changed since."""
+        known = self._groupings.get(tuple(folders))
+        return known[1].get((folders[0], looking.uid), ()) if known and looking else ()
+
+    async def _learn(self, name: str, numbering: Numbering | None, looking: _Looking | None, last: Group) -> None:
         async with self._account.open(name) as opened:
             if numbering is not None and not await opened.has_numbering(numbering.uid_validity):
                 raise numbering.otherwise
-            await self._known(name).refresh(opened)
+            kin = self._known(name)
+            await kin.refresh(opened)
+            uids = [uid for folder, uid in last if folder == name and uid in kin.of]
+            if looking and uids:
+                await looking.look(opened, uids)
 
     def _known(self, name: str) -> FolderKin:
         """What is remembered of a folder; the one that was not asked for longest is forgotten instead."""

@@ -52,7 +52,7 @@ class FolderKin:
 
     async def refresh(self, folder: OpenFolder, least: int = NEWEST) -> None:
         """Learn of new mail, and of older mail until `least` messages are known; forget what is gone."""
-        if folder.uid_validity != self.uid_validity:
+        if folder.uid_validity != self.uid_validity or not folder.uids_stay:
             self._begin(folder.uid_validity)
         top, exists = await folder.top(), folder.exists
         if not self._high:

@@ -18,22 +18,27 @@ _AT_ONCE = 16 * 1024
 
 async def fetch_messages(folder: OpenFolder, uids: Collection[int], cache: MessageCache) -> dict[int, Read]:
     """Those of these messages that exist, newly fetched ones without a reading yet."""
+    found = await kept_messages(folder, uids, cache)
+    missing = [uid for uid in uids if uid not in found]
+    told = await folder.messages(missing) if missing else {}
+    return {uid: one for uid, one in found.items() if one} | {uid: Read(one, None) for uid, one in told.items()}
+
+
+async def kept_messages(folder: OpenFolder, uids: Collection[int], cache: MessageCache) -> dict[int, Read | None]:
+    """Those of these messages that were read before, with their marks of now; None for one that is gone."""
     names = {uid: (folder.name, folder.uid_validity, uid) for uid in uids} if folder.uids_stay else {}
     kept = {uid: known for uid, name in names.items() if (known := cache.find(name))}
     marks = await folder.marks(kept.keys()) if kept else {}
-    found = {uid: _with_marks(kept[uid], marks[uid]) for uid in marks if uid in kept}
-    missing = [uid for uid in uids if uid not in kept]
-    if missing:
-        found |= {uid: Read(fetched, None) for uid, fetched in (await folder.messages(missing)).items()}
-    return found
+    return {uid: _with_marks(one, marks[uid]) if uid in marks else None for uid, one in kept.items()}
 
 
 async def with_readings(found: Mapping[int, Read], cache: MessageCache, setting: Setting) -> dict[int, Read]:
     """The same messages, all with their reading; the connection is not needed for that."""
-    ready = {}
+    ready = dict(found)
     for uid, one in found.items():
-        ready[uid] = one if one.reading else await _read(one.fetched, setting)
-        cache.keep(ready[uid])
+        if one.reading is None:
+            ready[uid] = await _read(one.fetched, setting)
+            cache.keep(ready[uid])
     return ready
 
 
@@ -49,4 +54,6 @@ async def _read(fetched: Fetched, setting: Setting) -> Read:
 
 
 def _with_marks(kept: Read, marks: Marks) -> Read:
+    if (kept.fetched.flags, kept.fetched.labels) == marks:
+        return kept
     return replace(kept, fetched=marked(kept.fetched, marks))

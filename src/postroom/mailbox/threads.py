@@ -13,10 +13,12 @@ from postroom.base.errors import GatewayError
 from postroom.mail.model import Fetched, Reading, Shown
 from postroom.mail.threads import kin_of, oldest_first
 from postroom.mailbox.account import Account
+from postroom.mailbox.cache import Read
 from postroom.mailbox.conversations import Group, Grouped, Numbering, Place
 from postroom.mailbox.cursors import Cursors, Position, bad_cursor
 from postroom.mailbox.folders import INBOX
-from postroom.mailbox.messages import fetch_messages, with_readings
+from postroom.mailbox.messages import fetch_messages, kept_messages, with_readings
+from postroom.mailbox.reading import OpenFolder
 from postroom.mailbox.uids import changed, gone, read_uid
 from postroom.policy.content import Setting
 
@@ -66,18 +68,25 @@ class Threads:
     async def around(self, folder: str, uid: str) -> Thread:
         """The conversation of a message, with its texts. Raises a `GatewayError`."""
         number, uid_validity = read_uid(uid)
+        since, kept = self._clock.monotonic(), dict[Place, Read | None]()
+
+        async def look(opened: OpenFolder, uids: Sequence[int]) -> None:
+            known = await kept_messages(opened, uids, self._account.messages)
+            kept.update({(opened.name, uid): one for uid, one in known.items()})
+
         numbering = None if uid_validity is None else Numbering(uid_validity, changed(uid))
-        grouped = await self._account.conversations.around(folder, number, numbering)
+        grouped = await self._account.conversations.around(folder, number, numbering, look)
         if grouped is None:
             raise gone(uid)
         place = (grouped.folder, number)
         (group,) = grouped.groups
         newest, is_cut = list(_newest(group, place)), False
         if len(newest) > MOST_MEMBERS:
-            order = _in_order(await self._read(grouped, newest, texts=False), place)
+            order = _in_order(await self._read(grouped, newest, since, texts=False), place)
             is_cut = len(order) > MOST_MEMBERS or len(newest) < len(group)
             newest = list(dict.fromkeys([*order[-MOST_MEMBERS:], place]))
-        read = await self._read(grouped, newest, texts=True)
+        read = {one: shown for one in newest if (told := kept.get(one)) and (shown := self._shown(told))}
+        read |= await self._read(grouped, (one for one in newest if one not in kept), since, texts=True)
         if place not in read:
             raise gone(uid)
         messages = tuple(read[one] for one in _in_order(read, place))
@@ -90,10 +99,10 @@ class Threads:
         """
         position = self._cursors(_named(folder)).read(cursor, self._clock.now()) if cursor is not None else None
         numbering = Numbering(position.uid_validity, _stale()) if position else None
-        below = position.uid if position else None
+        below, since = position.uid if position else None, self._clock.monotonic()
         grouped = await self._account.conversations.recent(folder, limit, below=below, numbering=numbering)
         wanted = [list(_newest(group)) for group in grouped.groups]
-        read = await self._read(grouped, [place for places in wanted for place in places], texts=False)
+        read = await self._read(grouped, [place for places in wanted for place in places], since, texts=False)
         threads = [_thread(grouped.folder, places, read) for places in wanted]
         is_cut = any(len(places) < len(group) for places, group in zip(wanted, grouped.groups, strict=True))
         page = ThreadList(
@@ -112,14 +121,20 @@ class Threads:
         position = Position(thread.newest_uid, page.uid_validity)
         return self._cursors(page.folder).write(position, self._clock.now())
 
-    async def _read(self, grouped: Grouped, places: Iterable[Place], *, texts: bool) -> dict[Place, Shown]:
-        """Those of these messages that exist and may be seen; a connection is not held while another is waited for."""
+    async def _read(
+        self, grouped: Grouped, places: Iterable[Place], since: float, *, texts: bool
+    ) -> dict[Place, Shown]:
+        """Those of these messages that exist and may be seen, as they are at that moment or later.
+
+        No connection is held while another is waited for.
+        """
         by_folder: dict[str, list[int]] = {}
         for name, uid in places:
             by_folder.setdefault(name, []).append(uid)
         read = self._texts if texts else self._rows
         tried = await asyncio.gather(
-            *(read(name, grouped.numbering[name], uids) for name, uids in by_folder.items()), return_exceptions=True
+            *(read(name, grouped.numbering[name], uids, since) for name, uids in by_folder.items()),
+            return_exceptions=True,
         )
         found: dict[Place, Shown] = {}
         for one in tried:
@@ -128,24 +143,27 @@ class Threads:
             found |= {(shown.folder, uid): shown for uid, shown in one.items()}
         return found
 
-    async def _rows(self, folder: str, uid_validity: int, uids: Sequence[int]) -> dict[int, Shown]:
-        async with self._account.open(folder) as opened:
+    async def _rows(self, folder: str, uid_validity: int, uids: Sequence[int], since: float) -> dict[int, Shown]:
+        async with self._account.open(folder, since=since) as opened:
             rows = await opened.rows(uids) if opened.uid_validity == uid_validity else []
         shown = {row.uid: self._show(row, None) for row in rows}
         return {uid: one for uid, one in shown.items() if one is not None}
 
-    async def _texts(self, folder: str, uid_validity: int, uids: Sequence[int]) -> dict[int, Shown]:
+    async def _texts(self, folder: str, uid_validity: int, uids: Sequence[int], since: float) -> dict[int, Shown]:
         found: dict[int, Shown] = {}
         cache = self._account.messages
         for start in range(0, len(uids), _TEXTS_AT_ONCE):
-            async with self._account.open(folder, proved=not start) as opened:
+            async with self._account.open(folder, since=since) as opened:
                 if opened.uid_validity != uid_validity:
                     return {}
                 fetched = await fetch_messages(opened, uids[start : start + _TEXTS_AT_ONCE], cache)
             for uid, one in (await with_readings(fetched, cache, self._setting)).items():
-                shown = self._show(one.fetched, one.reading)
+                shown = self._shown(one)
                 found |= {uid: shown} if shown is not None else {}
         return found
+
+    def _shown(self, one: Read) -> Shown | None:
+        return self._show(one.fetched, one.reading)
 
 
 def _thread(folder: str, places: Sequence[Place], read: Mapping[Place, Shown]) -> Thread:
