@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import select
 import signal
+import subprocess
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
@@ -93,6 +95,16 @@ async def test_a_tools_name_of_any_kind_reaches_the_gateway(bridge: Bridge, name
     assert answer["result"]["structuredContent"]["error"]["code"] == "not_found"
 
 
+@pytest.mark.parametrize(
+    "message", [modern("x" * 200_000), modern("tools/call", {"name": "\x00" * 1_001}), modern("ping" * 251)]
+)
+async def test_what_no_header_could_hold_is_refused_before_it_is_sent(bridge: Bridge, message: dict[str, Any]) -> None:
+    await bridge.says(message, modern("tools/call", {"name": "ü" * 1_000, "arguments": {}}, 2))
+    answer = await bridge.hears()
+    assert (answer["id"], answer["error"]["code"]) == (1, -32600)
+    assert (await bridge.hears())["result"]["structuredContent"]["error"]["code"] == "not_found"
+
+
 async def test_answers_come_in_the_order_in_which_they_are_ready(
     bridge: Bridge, waiting: Callable[[Any], dict[str, Any]]
 ) -> None:
@@ -168,7 +180,8 @@ async def test_what_is_agreed_on_is_said_with_every_later_message() -> None:
         heads[0]
         == (
             f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {TOKEN}\r\n"
-            "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
+            "Content-Type: application/json\r\n"
+            "Accept: application/json, text/event-stream\r\nAccept-Encoding: identity\r\n"
             f"Content-Length: {heads[0].split(b'Content-Length: ')[1].split(bytes([13]))[0].decode()}\r\n"
             "Connection: close\r\n\r\n"
         ).encode()
@@ -289,6 +302,25 @@ async def test_a_client_that_no_longer_reads_ends_it_without_a_trace(gateway: Ga
         told = await process.stderr.read()
         assert await process.wait() == 1
     assert told == b"postroom bridge: the client stopped listening\n"
+
+
+def test_a_client_that_neither_reads_nor_goes_costs_nothing_and_a_signal_still_ends_it() -> None:
+    process = subprocess.Popen(
+        COMMAND,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "POSTROOM_TOKEN": TOKEN},
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    with process, process.stdin as stdin:
+        os.set_blocking(stdin.fileno(), False)
+        written = 0
+        while select.select([], [stdin], [], 2)[1]:
+            written += os.write(stdin.fileno(), b"swordfish\n" * 400)
+        assert written < 4_000_000
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0
 
 
 async def test_a_gateway_that_is_down_is_named_with_what_to_do_and_its_return_is_noticed() -> None:

@@ -134,6 +134,22 @@ async def test_what_is_no_answer_of_mcp_is_told_without_a_strangers_words(
     assert answer["error"] == {"code": -32010, "message": message, "data": data}
 
 
+async def test_notices_that_are_refused_are_told_some_times_and_never_as_a_terminal_would_obey() -> None:
+    count = iter(range(10_000))
+
+    async def refuses(peer: Peer) -> None:
+        said = {"error": {"code": "x", "message": f"\x1b[2J{next(count)}" + "x" * 1_000, "details": {}}}
+        await answering_json(b"503 Later", said)(peer)
+
+    async with listening(refuses) as gateway, bridging(f"http://127.0.0.1:{gateway.port}") as bridge:
+        await bridge.says(*([b'{"jsonrpc":"2.0","method":"notifications/initialized"}'] * 60))
+        status, out, err = await bridge.ends()
+    assert (status, out) == (0, b"")
+    assert err.startswith(b"postroom bridge: a notice did not arrive: ?[2J")
+    assert err.count(b"\n") == 20
+    assert len(err) < 20 * 600
+
+
 async def leaves(peer: Peer) -> None:
     await heard_request(peer)
     await peer.goes()

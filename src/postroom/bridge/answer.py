@@ -33,7 +33,7 @@ def client_lines(answer: HttpAnswer, identifier: str | int) -> list[bytes]:
             notices += [] if "id" in message else [_one_line(data)]
         elif _is_response(message, identifier):
             return [*notices, _one_line(data)]
-        elif _is_response(message, None) and "error" in message:
+        elif _is_response(message, None) and "error" in message and _writable(message):
             return [*notices, orjson.dumps({**message, "id": identifier})]
     raise _refusal(answer)
 
@@ -102,6 +102,15 @@ def _refusal(answer: HttpAnswer) -> Unanswered:
 def _gateway_error(answer: HttpAnswer) -> dict[str, Any] | None:
     """What the gateway says outside of MCP, in the shape that its errors have everywhere."""
     error = (_parsed(answer.body) or {}).get("error") if answer.content_type == "application/json" else None
-    if isinstance(error, dict) and isinstance(error.get("code"), str) and isinstance(error.get("message"), str):
-        return error
-    return None
+    if not isinstance(error, dict) or not _writable(error):
+        return None
+    return error if isinstance(error.get("code"), str) and isinstance(error.get("message"), str) else None
+
+
+def _writable(value: dict[str, Any]) -> bool:
+    """orjson reads what is nested deeper than it writes."""
+    try:
+        orjson.dumps(value)
+    except orjson.JSONEncodeError:
+        return False
+    return True

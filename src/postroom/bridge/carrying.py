@@ -14,6 +14,8 @@ from postroom.bridge.pipes import LONGEST_LINE
 from postroom.surfaces.mcp import INVALID_REQUEST
 
 MOST_CALLS = 64
+_MOST_TOLD = 20
+"""Sentences for whoever looks after the bridge: nobody may be reading, and a full pipe would hold everything up."""
 MOST_OCTETS = 2 * LONGEST_LINE
 """Of the messages that are on their way together."""
 
@@ -107,7 +109,6 @@ class Carrier:
             self._tell_once(f"a notice did not arrive: {fault}")
 
     def _tell_once(self, sentence: str) -> None:
-        """Not again and again: nobody may be reading, and a full pipe would hold everything up."""
-        if sentence not in self._told:
+        if sentence not in self._told and len(self._told) < _MOST_TOLD:
             self._told.add(sentence)
             self._tell(sentence)

@@ -91,6 +91,7 @@ def _request(address: Address, token: Secret, headers: Headers, length: int) -> 
         ("Authorization", f"Bearer {token.reveal()}"),
         ("Content-Type", "application/json"),
         ("Accept", "application/json, text/event-stream"),
+        ("Accept-Encoding", "identity"),
         ("Content-Length", str(length)),
         ("Connection", "close"),
     )

@@ -15,6 +15,8 @@ from postroom.surfaces.mcp import INVALID_REQUEST, PARSE_ERROR
 Headers: TypeAlias = tuple[tuple[str, str], ...]
 
 _VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
+_LONGEST_NAME = 1_000
+"""Characters of what must go into a header, where servers bound all of them together."""
 _PLAIN = re.compile(r"(?!=\?)[!-~](?:[ -~]{0,998}[!-~])?", re.ASCII)
 """What a header's value may hold as it is."""
 
@@ -70,7 +72,7 @@ def read_message(line: bytes, version: str | None) -> Message:
     if "id" in message:
         if known is None:
             raise Unusable(INVALID_REQUEST, "id must be a string or an integer of at most 64 bits")
-        return Request(known, method, _headers(message, method, version))
+        return Request(known, method, _headers(message, method, version, known))
     if method == "notifications/cancelled":
         return Cancel(_identifier(_params(message).get("requestId")))
     return Notice(_headers(message, method, version))
@@ -93,7 +95,7 @@ def _parsed(line: bytes) -> dict[str, Any]:
     return message
 
 
-def _headers(message: dict[str, Any], method: str, version: str | None) -> Headers:
+def _headers(message: dict[str, Any], method: str, version: str | None, identifier: str | int | None = None) -> Headers:
     """A message of the modern era names its version itself, and its method and tool are said again in headers."""
     params = _params(message)
     meta = params.get("_meta")
@@ -104,6 +106,9 @@ def _headers(message: dict[str, Any], method: str, version: str | None) -> Heade
     headers = [("MCP-Protocol-Version", own), ("Mcp-Method", method)]
     if isinstance(params.get("name"), str):
         headers.append(("Mcp-Name", params["name"]))
+    if any(len(value) > _LONGEST_NAME for _, value in headers):
+        told = f"a method, a version and a tool's name have at most {_LONGEST_NAME:,} characters"
+        raise Unusable(INVALID_REQUEST, told, identifier)
     return tuple((name, header_value(value)) for name, value in headers)
 
 

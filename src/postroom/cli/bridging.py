@@ -13,6 +13,7 @@ from postroom.base.secret import Secret
 from postroom.cli.state import fail
 
 _BAD_SETUP = 2
+_LONGEST_SENTENCE = 500
 _DEFAULT_URL = "http://127.0.0.1:8000/mcp"
 _DEFAULT_VARIABLE = "POSTROOM_TOKEN"
 _TOKEN = re.compile(r"[!-~]{1,4096}", re.ASCII)
@@ -62,4 +63,6 @@ def _token(variable: str) -> Secret:
 
 
 def _tell(sentence: str) -> None:
-    click.echo(f"postroom bridge: {sentence}", err=True)
+    """In which a gateway may have had its say: no character of it does anything to a terminal."""
+    shown = "".join(letter if letter.isprintable() else "?" for letter in sentence)[:_LONGEST_SENTENCE]
+    click.echo(f"postroom bridge: {shown}", err=True)
