@@ -8,6 +8,7 @@ from pydantic import BaseModel
 
 from postroom.config import load
 from postroom.operations.answer import Answer
+from postroom.operations.catalogue import CATALOGUE
 from scripts.docs import configuration, tools
 from scripts.docs.__main__ import FOLDER, PAGES
 from scripts.docs.glossary import ARGUMENTS, FIELDS
@@ -82,3 +83,9 @@ def test_the_words_below_a_field_are_its_own_and_its_bases() -> None:
         """Two."""
 
     assert field_words(Derived) == {"first": "One line.", "second": "Two."}
+
+
+def test_the_readme_has_every_tool_with_its_routes() -> None:
+    rows = [line.split(" | ")[:2] for line in (FOLDER.parent / "README.md").read_text().splitlines() if "| `" in line]
+    told = [[f"| `{name}`", ", ".join(f"`{route}`" for route in one.routes)] for name, one in CATALOGUE.items()]
+    assert rows == told
