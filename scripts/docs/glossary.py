@@ -32,12 +32,13 @@ ARGUMENTS: Mapping[str, str] = {
     "uids": "Messages, as a list told them, 1 to 500.",
     "add": "Labels to give, at most 50.",
     "remove": "Labels to take, at most 50.",
-    "view": "Which text to show: over HTTP `full` (`text` and `html`) if left out, over MCP `reader`.",
+    "view": "Which text to show: over HTTP `full` (`text` and `html`) if left out, over MCP `reader`; a conversation "
+    "as `messages` over HTTP, as `transcript` over MCP.",
     "reader": "Add the reader text: what a human would see, without quoted history.",
     "safe_html": "Add the HTML without anything active or remote.",
     "headers": "Add all header fields, decoded.",
     "links": "Add the links with where they really lead.",
-    "max_chars": "Characters of each text at most; 20,000 if left out.",
+    "max_chars": "Characters of each text, or of a whole transcript, at most; 20,000 if left out.",
 }
 
 FIELDS: Mapping[str, str] = {

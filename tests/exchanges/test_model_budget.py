@@ -17,6 +17,7 @@ COUNT = 25
 
 def mail(sender: str = "ana@example.org", more: str = "", body: str = "Text", kind: str = "text/plain") -> bytes:
     head = f"From: {sender}\r\nTo: ben@example.org\r\nSubject: Hello\r\nDate: Tue, 03 Mar 2026 09:00:00 +0000\r\n"
+    more += "" if "References" in more else "References: <root@example.org>\r\n"
     return f"{head}{more}Content-Type: {kind}; charset=utf-8; boundary=b\r\n\r\n{body}\r\n".encode()
 
 
@@ -117,3 +118,24 @@ def test_each_of_twenty_messages_is_in_the_answer(gateway: Gateway, name: str, a
     answer = asked(gateway, "get_message", {"mailbox": name, "uids": uids, **ask})
     assert [one["uid"] for one in answer["messages"]] == uids
     assert asked(gateway, "get_message", {"mailbox": name, "uid": "1-17", **ask})["uid"] == "1-17"
+
+
+@pytest.mark.parametrize("name", MAILS)
+@pytest.mark.parametrize("view", ["transcript", "messages"])
+def test_a_conversation_of_the_worst_messages_stays_in_the_budget_and_keeps_the_newest(
+    gateway: Gateway, name: str, view: str
+) -> None:
+    answer = asked(gateway, "get_thread", {"mailbox": name, "uid": "1", "view": view})
+    if view == "transcript":
+        assert answer["count"] == COUNT
+        assert f"## {COUNT}-17 [INBOX] " in answer["transcript"]
+    else:
+        assert answer["messages"][-1]["uid"] == f"{COUNT}-17"
+        assert len(answer["messages"]) + answer.get("left_out", 0) == COUNT
+
+
+@pytest.mark.parametrize("name", MAILS)
+@pytest.mark.parametrize("fields", ["brief", "full"])
+def test_a_list_of_conversations_stays_in_the_budget(gateway: Gateway, name: str, fields: str) -> None:
+    (entry,) = asked(gateway, "list_threads", {"mailbox": name, "fields": fields})["threads"]
+    assert entry["count"] == COUNT

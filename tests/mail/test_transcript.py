@@ -72,6 +72,12 @@ def test_a_signature_below_two_dashes_is_told_once_however_short_and_wherever_it
     assert (text.count("-- \nAna"), text.count(ONCE), text.count("--\nBo")) == (1, 1, 1)
 
 
+def test_a_short_ending_that_is_signed_is_told_once_too() -> None:
+    texts = [f"{word}.\n\nBest,\n\nBo\n\nMoving Ltd" for word in ("One", "Two")]
+    assert told(turn(1, texts[0], BO), turn(2, texts[1], BO)).endswith(f"Two.\n{ONCE}")
+    assert told(turn(1, texts[0]), turn(2, texts[1])).count("Moving Ltd") == 2
+
+
 def test_short_answers_that_are_the_same_twice_and_whole_messages_stay() -> None:
     text = told(turn(1, "Sell?\n\nYes."), turn(2, "Buy?\n\nYes."), turn(3, "Buy?\n\nYes."))
     assert text.count("Yes.") == 3

@@ -22,7 +22,7 @@ _LONGEST_NAME = 120
 _MOST_BLOCKS = 12
 """Paragraphs at the end of a message that may be a signature and the small print below it."""
 _LONG_ENDING = 40
-"""Characters: what is shorter may be the answer to what stands above it, twice the same."""
+"""Characters."""
 _MOST_PREFIXES = 10
 _LIKE_HEADING = re.compile(r"^([^\S\n]*)(?=[#＃﹟]{2})", re.MULTILINE)
 _LIKE_ADDRESS = re.compile(r"[<>@\"]")
@@ -178,14 +178,19 @@ def _endings_once(turns: Sequence[Turn]) -> list[str]:
         sender = turn.sender.address.lower() if turn.sender else ""
         blocks = _BLOCKS.split(turn.words.strip("\n"))
         endings = [(sender, *blocks[start:]) for start in range(max(1, len(blocks) - _MOST_BLOCKS), len(blocks))]
-        repeated = next((one for one in endings if one in seen and _is_long("\n".join(one[1:]))), None)
+        repeated = next((one for one in endings if one in seen and _is_farewell("\n".join(one[1:]), turn.sender)), None)
         told.append(_without(turn.words.strip("\n"), repeated[1:]) if repeated else turn.words)
         seen.update(endings)
     return told
 
 
-def _is_long(ending: str) -> bool:
-    return len(ending) >= _LONG_ENDING or ending.startswith("--")
+def _is_farewell(ending: str, sender: Address | None) -> bool:
+    """Long, below two dashes, or signed: a word or two may be the answer to what stands above, twice the same."""
+    if len(ending) >= _LONG_ENDING or ending.startswith("--"):
+        return True
+    names = {sender.name, *(sender.name or "").split()} if sender else set()
+    lines = ending.split("\n")
+    return len(lines) > 1 and any(line.strip() in names for line in lines)
 
 
 def _without(words: str, ending: Sequence[str]) -> str:
