@@ -1,4 +1,4 @@
-"""A message leaves at most once, whatever callers and servers do; and what is not known to have left is never claimed."""
+"""A message leaves at most once, whatever callers and servers do, and nothing is said to have left that may not have."""
 
 from __future__ import annotations
 
