@@ -1,4 +1,4 @@
-"""A message leaves at most once, whatever callers and servers do, and nothing is said to have left that may not have."""
+"""A message leaves at most once, whatever callers and servers do, and what may not have left is never said to have."""
 
 from __future__ import annotations
 
