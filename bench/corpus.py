@@ -22,6 +22,8 @@ _SAMPLE_FILE_SIZE = 120 * 1024
 _SAMPLE_PAGE = (40_000, 40_500)
 
 FOUND_FROM, FOUND_SUBJECT, FOUND_SINCE = "ilse.brandt@nordlicht.example", "Quarterly invoice", "2026-01-01"
+MARKED, MARKED_BY_FLOOR = 20, 30
+"""Messages that are marked as seen and unseen, in a small mailbox."""
 _FOUND_EVERY = 211
 _THREAD_SUBJECT = "Project Halcyon kickoff"
 

@@ -85,6 +85,7 @@ class Floor:
         self._places = Places(large)
         self._newest = {"big": large - 49} | dict.fromkeys(small_users, small - 49)
         self._open: dict[str, Imap] = {}
+        self._marked = False
 
     def close(self) -> None:
         while self._open:
@@ -122,6 +123,12 @@ class Floor:
     def download(self) -> None:
         """A file of 5 MB, as base64."""
         self._imap("big").run(b"UID FETCH %d (BODY.PEEK[2])" % self._places.file)
+
+    def mark(self) -> None:
+        """A message seen, or unseen, by turns; the answer tells nothing of it."""
+        self._marked = not self._marked
+        sign = b"+" if self._marked else b"-"
+        self._imap("u02").run(b"UID STORE %d %sFLAGS.SILENT (\\Seen)" % (corpus.MARKED_BY_FLOOR, sign))
 
     def nothing(self) -> None:
         """A round trip and no more."""

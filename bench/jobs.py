@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import itertools
+import json
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
@@ -33,6 +35,18 @@ class Tool:
     def __call__(self, http: Http, _places: Places) -> bytes:
         mcp = Mcp(http)
         return mcp.call(self.name, dict(self.arguments)) if self.name else mcp.request("tools/list")
+
+
+@dataclass(frozen=True, slots=True)
+class Toggle:
+    """A call over HTTP that says yes and no by turns, so that there is something to change each time."""
+
+    path: str
+    argument: str
+    turns: Iterator[bool] = field(default_factory=lambda: itertools.cycle((True, False)))
+
+    def __call__(self, http: Http, _places: Places) -> bytes:
+        return http.post(self.path, json.dumps({self.argument: next(self.turns)}).encode())
 
 
 Ask = Callable[[Http, Places], bytes]
@@ -71,6 +85,8 @@ JOBS = (
     Job("J3", "search by sender, subject and day, newest 50", Get(f"/mailboxes/big/search?limit=50&{_SEARCH}"),
         Floor.search, rows=1),
     Job("J4", "newest 50 of ten inboxes as one", Get(f"/inbox?limit=50&{_SMALL}"), Floor.newest_of_each, 1, rows=50),
+    Job("J6", "mark a message as seen, or as unseen", Toggle(f"/mailboxes/u02/messages/{corpus.MARKED}/seen", "seen"),
+        Floor.mark, 6),
     Job("J7", "download a file of 5 MB", Get("/mailboxes/big/messages/{file}/attachments/2"), Floor.download),
     Job("J8", "read a conversation of 20, asking two folders for news", Get("/mailboxes/big/messages/{root}/thread"),
         Floor.thread, 3.5, rows=1),

@@ -66,6 +66,10 @@ class Changed(Answer):
     note: str = ""
     """Set only when there is something about all of them that was not asked for."""
 
+    @property
+    def entries(self) -> int:
+        return self.own_entries
+
 
 class Failure(Answer):
     """Messages that failed for the same reason."""
@@ -82,6 +86,10 @@ class Count(Answer):
     new_uids: dict[str, str] = Field(default_factory=dict)
     note: str = ""
     """Set only when there is something about all of them that was not asked for."""
+
+    @property
+    def entries(self) -> int:
+        return self.own_entries
 
 
 class MarkSeen(OneOrMany):
@@ -110,6 +118,10 @@ class Created(Answer):
 
     created: bool
     name: str
+
+    @property
+    def entries(self) -> int:
+        return self.own_entries
 
 
 @operation(

@@ -37,6 +37,10 @@ class Mailboxes(Answer):
     left_out: int = 0
     """Set only when there are more mailboxes than a model is shown; each of them can still be named."""
 
+    @property
+    def entries(self) -> int:
+        return self.own_entries + sum(mailbox.own_entries for mailbox in self.mailboxes)
+
 
 @operation("GET /mailboxes", title="List mailboxes", effect=READS, access=Access(None))
 async def mailboxes(call: Call, ask: Ask) -> Mailboxes:
