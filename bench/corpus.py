@@ -24,6 +24,7 @@ _SAMPLE_PAGE = (40_000, 40_500)
 FOUND_FROM, FOUND_SUBJECT, FOUND_SINCE = "ilse.brandt@nordlicht.example", "Quarterly invoice", "2026-01-01"
 MARKED, MARKED_BY_FLOOR = 20, 30
 """Messages that are marked as seen and unseen, in a small mailbox."""
+SENT_TO, SENT_TEXT = "sink@bench.example", "A plain line of a plain message.\n" * 15
 _FOUND_EVERY = 211
 _THREAD_SUBJECT = "Project Halcyon kickoff"
 
@@ -191,6 +192,18 @@ class Corpus:
             choice = self._random.choice(choices)
             size -= len(choice)
             yield choice
+
+
+def sent_by_floor() -> bytes:
+    """A message that says what the product is asked to send."""
+    head = [
+        "From: u02@bench.example",
+        f"To: {SENT_TO}",
+        "Subject: A plain message",
+        f"Date: {format_datetime(_NEWEST)}",
+    ]
+    head += ["Message-ID: <floor@bench.example>", "MIME-Version: 1.0", "Content-Type: text/plain; charset=utf-8"]
+    return _joined(head, SENT_TEXT.replace("\n", "\r\n").encode())
 
 
 def _base64(octets: bytes) -> bytes:

@@ -20,15 +20,15 @@ _ENVELOPES = b"(UID FLAGS INTERNALDATE RFC822.SIZE ENVELOPE)"
 
 
 class Imap:
-    """One connection with INBOX open."""
+    """One connection with a folder open."""
 
-    def __init__(self, port: int, user: str) -> None:
+    def __init__(self, port: int, user: str, folder: str = "INBOX") -> None:
         self._socket = socket.create_connection(("127.0.0.1", port), timeout=120)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._tags = 0
         self._socket.recv(_CHUNK)
         self.run(f"LOGIN {user} {PASSWORD}".encode())
-        self.opened = self.run(b"SELECT INBOX")
+        self.opened = self.run(f"SELECT {folder}".encode())
 
     def send(self, command: bytes) -> bytes:
         """Send a command; its tag is what `wait` needs."""
@@ -76,11 +76,43 @@ class Imap:
         self.close()
 
 
-class Floor:
-    """Each job as raw IMAP. Connections are opened once and kept."""
+class Smtp:
+    """One session that messages are handed over on."""
 
-    def __init__(self, port: int, large: int, small: int, small_users: Sequence[str]) -> None:
+    def __init__(self, port: int) -> None:
+        self._socket = socket.create_connection(("127.0.0.1", port), timeout=120)
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._wait()
+        self._run(b"EHLO bench.example")
+
+    def send(self, sender: bytes, recipient: bytes, message: bytes) -> None:
+        """A message whose lines begin with no dot."""
+        for line in (b"MAIL FROM:<%s>" % sender, b"RCPT TO:<%s>" % recipient, b"DATA", message + b"\r\n."):
+            self._run(line)
+
+    def close(self) -> None:
+        self._socket.close()
+
+    def _run(self, line: bytes) -> None:
+        self._socket.sendall(line + b"\r\n")
+        self._wait()
+
+    def _wait(self) -> None:
+        """Up to the last line of an answer. Raises `RuntimeError` for a refusal."""
+        answer = b""
+        while not answer.endswith(b"\r\n") or answer[:-2].rpartition(b"\r\n")[2][3:4] == b"-":
+            answer += self._socket.recv(_CHUNK)
+        if answer[:1] > b"3":
+            raise RuntimeError(answer.decode("utf-8", "replace"))
+
+
+class Floor:
+    """Each job as raw IMAP, or SMTP. Connections are opened once and kept."""
+
+    def __init__(self, port: int, smtp_port: int, large: int, small: int, small_users: Sequence[str]) -> None:
         self._port = port
+        self._smtp_port = smtp_port
+        self._smtp: Smtp | None = None
         self._small_users = small_users
         self._places = Places(large)
         self._newest = {"big": large - 49} | dict.fromkeys(small_users, small - 49)
@@ -90,6 +122,8 @@ class Floor:
     def close(self) -> None:
         while self._open:
             self._open.popitem()[1].close()
+        if self._smtp is not None:
+            self._smtp.close()
 
     def newest(self, user: str = "big") -> None:
         """The newest 50 envelopes."""
@@ -123,6 +157,14 @@ class Floor:
     def download(self) -> None:
         """A file of 5 MB, as base64."""
         self._imap("big").run(b"UID FETCH %d (BODY.PEEK[2])" % self._places.file)
+
+    def send(self) -> None:
+        """A message handed over, and its copy put into Sent (RFC 7888)."""
+        if self._smtp is None:
+            self._smtp = Smtp(self._smtp_port)
+        self._smtp.send(b"u02@bench.example", corpus.SENT_TO.encode(), corpus.sent_by_floor())
+        octets = corpus.sent_by_floor()
+        self._imap("u02").run(b"APPEND Sent (\\Seen) {%d+}\r\n%s" % (len(octets), octets))
 
     def mark(self) -> None:
         """A message seen, or unseen, by turns; the answer tells nothing of it."""

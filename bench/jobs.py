@@ -38,6 +38,17 @@ class Tool:
 
 
 @dataclass(frozen=True, slots=True)
+class Post:
+    """A call over HTTP with the same arguments each time."""
+
+    path: str
+    arguments: Mapping[str, Any]
+
+    def __call__(self, http: Http, _places: Places) -> bytes:
+        return http.post(self.path, json.dumps(self.arguments).encode())
+
+
+@dataclass(frozen=True, slots=True)
 class Toggle:
     """A call over HTTP that says yes and no by turns, so that there is something to change each time."""
 
@@ -74,6 +85,7 @@ def _newest_small(floor: Floor) -> None:
 
 _SEARCH = urlencode({"from": corpus.FOUND_FROM, "subject": corpus.FOUND_SUBJECT, "since": corpus.FOUND_SINCE})
 _LIST = Get("/mailboxes/big/messages?limit=50")
+_SEND = {"to": [corpus.SENT_TO], "subject": "A plain message", "body_text": corpus.SENT_TEXT}
 _SMALL = "mailbox=" + "%2C".join(f"u{number:02}" for number in range(1, 11))
 
 JOBS = (
@@ -85,6 +97,7 @@ JOBS = (
     Job("J3", "search by sender, subject and day, newest 50", Get(f"/mailboxes/big/search?limit=50&{_SEARCH}"),
         Floor.search, rows=1),
     Job("J4", "newest 50 of ten inboxes as one", Get(f"/inbox?limit=50&{_SMALL}"), Floor.newest_of_each, 1, rows=50),
+    Job("J5", "send a message and keep a copy in Sent", Post("/mailboxes/u01/send", _SEND), Floor.send, 2.5),
     Job("J6", "mark a message as seen, or as unseen", Toggle(f"/mailboxes/u02/messages/{corpus.MARKED}/seen", "seen"),
         Floor.mark, 6),
     Job("J7", "download a file of 5 MB", Get("/mailboxes/big/messages/{file}/attachments/2"), Floor.download),

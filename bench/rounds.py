@@ -47,7 +47,7 @@ class Outcome:
 
 def measure(job: Job, server: MailServer, gateway: Gateway, effort: Effort) -> Outcome:
     """Run one job. Raises `RuntimeError` if an answer is not what was asked for."""
-    floor = Floor(server.port, server.large, server.small, SMALL_USERS)
+    floor = Floor(server.port, server.smtp_port, server.large, server.small, SMALL_USERS)
     http, places = Http(gateway.port, gateway.token), Places(server.large)
     try:
         _check(job, job.ask(http, places))

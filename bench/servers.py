@@ -31,9 +31,10 @@ _CONNECTIONS = 4
 
 @dataclass(frozen=True, slots=True)
 class MailServer:
-    """Dovecot with `large` messages for the user big and `small` for each other."""
+    """Dovecot with `large` messages for the user big and `small` for each other, and a server that mail is sent to."""
 
     port: int
+    smtp_port: int
     large: int
     small: int
 
@@ -53,18 +54,22 @@ class Gateway:
 
 @contextlib.contextmanager
 def mail_server(folder: Path, large: int, small: int) -> Iterator[MailServer]:
-    """Mail is made on the first run and kept in `folder`, for as long as the same mail is wanted."""
+    """Mail is made on the first run and kept in `folder`, for as long as the same mail is wanted; no sent mail is."""
     marker, wanted = folder / "filled", f"{VERSION} {large} {small}\n"
     filled = marker.exists() and marker.read_text() == wanted
     if not filled:
         shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o755)
-    server = MailServer(_free_port(), large, small)
-    with _process([_program(), "-F", "-c", str(_configured(folder, server.port))], server.port):
+    server = MailServer(_free_port(), _free_port(), large, small)
+    with (
+        _process([_program(), "-F", "-c", str(_configured(folder, server.port))], server.port),
+        _process([sys.executable, "-m", "bench.sink", str(server.smtp_port)], server.smtp_port),
+    ):
         if not filled:
             _fill(server)
             marker.write_text(wanted)
+        _empty_sent(server)
         yield server
 
 
@@ -75,6 +80,15 @@ def _fill(server: MailServer) -> None:
         with Imap(server.port, user) as imap:
             while batch := list(islice(messages, _BATCH)):
                 imap.append(batch)
+
+
+def _empty_sent(server: MailServer) -> None:
+    """Without what the run before has sent."""
+    for user in server.users:
+        with Imap(server.port, user, "Sent") as imap:
+            if b"* 0 EXISTS" not in imap.opened:
+                imap.run(b"STORE 1:* +FLAGS.SILENT (\\Deleted)")
+                imap.run(b"EXPUNGE")
 
 
 @contextlib.contextmanager
@@ -93,10 +107,15 @@ def gateway(folder: Path, server: MailServer, *, caches: bool = True) -> Iterato
 def _configuration(port: int, server: MailServer, token: str, state: Path) -> dict[str, object]:
     """YAML can be written as JSON."""
     imap = {"host": "127.0.0.1", "port": server.port, "tls": "none", "password": PASSWORD, "connections": _CONNECTIONS}
+    smtp = {"host": "127.0.0.1", "port": server.smtp_port, "tls": "none"}
     return {
         "server": {"listen": f"127.0.0.1:{port}"},
         "state_dir": str(state),
-        "mailboxes": [{"name": user, "imap": imap | {"username": user}} for user in server.users],
+        "limits": {"sends_per_hour": 0},
+        "mailboxes": [
+            {"name": user, "address": f"{user}@bench.example", "imap": imap | {"username": user}, "smtp": smtp}
+            for user in server.users
+        ],
         "tokens": [
             {
                 "name": "bench",

@@ -99,6 +99,10 @@ class Pool:
     def command_seconds(self) -> float:
         return self._server.deadlines.command
 
+    def ago(self, seconds: float) -> float:
+        """The moment so long ago, for `since`."""
+        return self._clock.monotonic() - seconds
+
     @asynccontextmanager
     async def connection(
         self, folder: bytes | None = None, *, changes: bool = False, proved: bool = True, since: float = math.inf

@@ -28,6 +28,8 @@ from postroom.mailbox.session import Sessions
 from postroom.mailbox.statistics import Statistics, read_statistics
 from postroom.mailbox.uids import changed
 
+_ALIVE = 5.0
+"""Seconds for which a server that answered is taken to be there, where nothing but that matters."""
 _PATIENCE = 4
 """Commands' deadlines that one call may take in all."""
 _MOST_NAMED = 8_000
@@ -99,7 +101,7 @@ class Account:
 
         If the connection is lost meanwhile (`imap_error`, reason `lost` or `timeout`) it may have been filed.
         """
-        async with self._connected() as connection:
+        async with self._connected(since=self._pool.ago(_ALIVE)) as connection:
             try:
                 return await changes.append(connection, folder.raw, octets, flags, received_at)
             except RefusedFault as fault:
