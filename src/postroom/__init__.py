@@ -42,7 +42,8 @@ An import may only point down a storey; neighbours in a storey do not know each 
         outgoing  drafting  sending
         administering  auditing
     surfaces/       skins: HTTP API and MCP
-        http_connection  application  guard  authenticate  presence  responses  downloads
+        http_connection  application  guard  authenticate  presence  bodies  responses
+        downloads
         http_api  routes  documents  openapi  mcp  toolbox
     version         one number
     app             the roof: from a configuration to a running process

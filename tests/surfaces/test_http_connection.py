@@ -8,7 +8,7 @@ import socket
 
 import pytest
 
-from postroom.surfaces import http_connection, responses
+from postroom.surfaces import bodies, http_connection
 from tests.servers.gateway import Gateway
 
 HEAD = b"GET /health HTTP/1.1\r\nHost: localhost\r\n"
@@ -59,7 +59,7 @@ def test_a_head_that_never_ends_is_given_up(gateway: Gateway, begun: bytes, monk
 
 @pytest.mark.parametrize("path", [b"/mcp", b"/mailboxes/work/messages/read"])
 def test_a_body_that_never_comes_is_given_up(gateway: Gateway, path: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(responses, "BODY_SECONDS", 0.2)
+    monkeypatch.setattr(bodies, "BODY_SECONDS", 0.2)
     bearer = b"Authorization: Bearer " + gateway.tokens["all"].encode()
     head = b"POST " + path + b" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" + bearer
     answer = sent(gateway, head + b"\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{")

@@ -196,7 +196,7 @@ def test_a_body_that_says_it_is_too_large_is_refused_before_it_is_read(gateway: 
     )
     assert answer.startswith(b"HTTP/1.1 413 ")
     assert b'"code":"too_large"' in answer
-    assert b'"details":{"limit":1000000}' in answer
+    assert b'"details":{"limit":40000000}' in answer
 
 
 def test_nobody_s_large_body_is_refused_before_it_is_read(gateway: Gateway) -> None:

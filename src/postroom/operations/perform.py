@@ -145,7 +145,10 @@ class Corridor:
         call = replace(call, request=f"r_{secrets.token_hex(8)}")
         answer, error = await self._books.finish(self._carried_out(operation, ask, call, mailbox, self._books.trail))
         if error is not None:
-            raise error
+            try:
+                raise error
+            finally:
+                del error  # else error and frame hold each other, and with them all that the call was given
         return answer  # type: ignore[return-value]  # an answer stands wherever no error does
 
     async def _carried_out(
@@ -164,7 +167,7 @@ class Corridor:
         try:
             answer = await self._run(operation, ask, call)
         except GatewayError as failure:
-            error = failure
+            error = failure.with_traceback(None)  # nor does it hold the frames that it came through
         await trail.end(entries.outcome(begun, call, error, self._clock.now()))
         return answer, error
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import AsyncExitStack
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -14,19 +15,16 @@ from postroom.base.logs import Log
 from postroom.operations.perform import Corridor
 from postroom.surfaces import mcp
 from postroom.surfaces.authenticate import Authenticator
+from postroom.surfaces.bodies import Bodies, is_json, parse_json
 from postroom.surfaces.documents import Documents
 from postroom.surfaces.guard import Guard
 from postroom.surfaces.http_api import HttpApi
 from postroom.surfaces.presence import while_present
 from postroom.surfaces.responses import (
-    LARGEST_CALL,
     empty_response,
     error_response,
     event_response,
-    is_json,
     json_response,
-    parse_json,
-    read_body,
 )
 from postroom.surfaces.toolbox import Toolbox
 
@@ -51,9 +49,9 @@ class Application:
         self._authenticator = authenticator
         self._corridor = corridor
         self._documents = documents
-        self._max_bytes = min(max_bytes, LARGEST_CALL)
+        self._bodies = Bodies(max_bytes)
         self._log = log
-        self._http_api = HttpApi(corridor, self._max_bytes, log)
+        self._http_api = HttpApi(corridor, self._bodies, log)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -111,8 +109,12 @@ class Application:
         unusable = _unusable(request)
         if unusable is not None:
             return unusable
+        async with AsyncExitStack() as held:
+            return await self._mcp_call(request, caller, held)
+
+    async def _mcp_call(self, request: Request, caller: Caller, held: AsyncExitStack) -> Response:
         try:
-            message = parse_json(await read_body(request, self._max_bytes))
+            message = parse_json(await self._bodies.read(request, held))
         except GatewayError as error:
             if error.code is not Code.VALIDATION_ERROR:
                 return error_response(error)

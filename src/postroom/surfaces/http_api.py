@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AsyncExitStack
 from typing import Any
 
 from starlette.requests import Request
@@ -13,28 +14,33 @@ from postroom.base.logs import Log
 from postroom.operations.blob import Blob
 from postroom.operations.operation import Surface
 from postroom.operations.perform import Corridor
+from postroom.surfaces.bodies import Bodies, is_json, parse_json
 from postroom.surfaces.downloads import DownloadResponse
 from postroom.surfaces.presence import while_present
-from postroom.surfaces.responses import error_response, is_json, json_response, parse_json, read_body
+from postroom.surfaces.responses import error_response, json_response
 from postroom.surfaces.routes import Match, Routes
 
 
 class HttpApi:
     """Answers authenticated requests."""
 
-    def __init__(self, corridor: Corridor, request_max_bytes: int, log: Log) -> None:
+    def __init__(self, corridor: Corridor, bodies: Bodies, log: Log) -> None:
         self._corridor = corridor
         self._log = log
-        self._request_max_bytes = request_max_bytes
+        self._bodies = bodies
         self._routes = Routes(corridor.catalogue.values())
 
     async def answer(self, request: Request, caller: Caller) -> Response:
+        async with AsyncExitStack() as held:
+            return await self._answer(request, caller, held)
+
+    async def _answer(self, request: Request, caller: Caller, held: AsyncExitStack) -> Response:
         try:
             match = self._match(request)
             mailbox = match.arguments.get("mailbox")
             await self._corridor.admit(match.operation.name, caller, Surface.HTTP, mailbox)
             try:
-                arguments = await self._arguments(request, match)
+                arguments = await self._arguments(request, match, held)
             except GatewayError as error:
                 raise await self._corridor.refused(match.operation, caller, Surface.HTTP, error, mailbox) from None
             work = self._corridor.perform(match.operation.name, arguments, caller, Surface.HTTP)
@@ -54,16 +60,16 @@ class HttpApi:
             raise GatewayError(Code.METHOD_NOT_ALLOWED, f"Use {' or '.join(allowed)} here.", allow=allowed)
         raise not_found("There is nothing at this path; see /docs.")
 
-    async def _arguments(self, request: Request, match: Match) -> dict[str, Any]:
+    async def _arguments(self, request: Request, match: Match, held: AsyncExitStack) -> dict[str, Any]:
         query = _query(request)
-        body = {} if request.method in ("GET", "HEAD", "DELETE") else await self._body(request)
+        body = {} if request.method in ("GET", "HEAD", "DELETE") else await self._body(request, held)
         twice = (query.keys() & body.keys()) or ((query.keys() | body.keys()) & match.arguments.keys())
         if twice:
             raise invalid(min(twice), "is given twice; the path, the query and the body are one set of arguments")
         return query | body | dict(match.arguments)
 
-    async def _body(self, request: Request) -> dict[str, Any]:
-        body = await read_body(request, self._request_max_bytes)
+    async def _body(self, request: Request, held: AsyncExitStack) -> dict[str, Any]:
+        body = await self._bodies.read(request, held)
         if not body:
             return {}
         if not is_json(request):

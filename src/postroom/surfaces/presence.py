@@ -27,7 +27,10 @@ async def while_present(receive: Receive, work: Coroutine[Any, Any, T]) -> T:
         raise ClientDisconnect
     result, error = working.result()
     if error is not None:
-        raise error
+        try:
+            raise error
+        finally:
+            del error, working  # else the error holds this frame and the frame the error, and so all of the call
     return result  # type: ignore[return-value]  # a result stands wherever no error does
 
 
