@@ -1,0 +1,160 @@
+"""What the journal does with a message that is sent by a call, and with everything that may come between."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from postroom.base.clock import HandClock
+from postroom.base.errors import Code, GatewayError
+from postroom.operations.journal import Entry, Facts, Journal
+from postroom.store.database import FILE_NAME, Database
+from postroom.store.sends import Claim
+
+pytestmark = pytest.mark.anyio
+CLAIM = Claim("r_1", "agent", "key", False, "print", "work", "<a@example.org>")
+ANSWER = {"outcome": "accepted", "message_id": "<a@example.org>"}
+
+
+class Server:
+    """What a submission server does with one message, and how often it was asked."""
+
+    def __init__(self, ends: Exception | None = None, *, before: Exception | None = None) -> None:
+        self.ends, self.before, self.taken = ends, before, 0
+        self.in_sent = False
+
+    async def attempt(self, entry: Entry) -> Facts:
+        if self.before is not None:
+            raise self.before
+        await entry.handing(ANSWER)
+        self.taken += 1
+        if self.ends is not None:
+            raise self.ends
+        await entry.accepted(ANSWER)
+        return ANSWER
+
+    async def found(self, _: str) -> bool:
+        return self.in_sent
+
+
+@pytest.fixture
+async def database(tmp_path: Path, anyio_backend: str) -> AsyncIterator[Database]:
+    opened = await Database.open(tmp_path / "state" / FILE_NAME)
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+def journal(database: Database) -> Journal:
+    return Journal(database, HandClock(), sends_per_hour=0)
+
+
+def failure(outcome: str | None) -> GatewayError:
+    return GatewayError(Code.SMTP_ERROR, "no", **({"outcome": outcome} if outcome else {}))
+
+
+async def ask(journal: Journal, server: Server, request: str = "r_1") -> tuple[Facts, bool] | str:
+    """The answer and whether it was repeated, or the outcome that an error tells."""
+    try:
+        return await journal.once(replace(CLAIM, request=request), server.attempt, server.found)
+    except GatewayError as error:
+        return str(error.details.get("outcome"))
+
+
+async def test_a_repeat_is_answered_and_does_nothing(journal: Journal) -> None:
+    server = Server()
+    assert await ask(journal, server) == (ANSWER, False)
+    assert await ask(journal, server, "r_2") == (ANSWER, True)
+    assert server.taken == 1
+
+
+@pytest.mark.parametrize("server", [Server(failure("rejected")), Server(before=failure(None))])
+async def test_what_the_server_does_not_have_may_be_tried_again(journal: Journal, server: Server) -> None:
+    await ask(journal, server)
+    assert await ask(journal, again := Server(), "r_2") == (ANSWER, False)
+    assert again.taken == 1
+
+
+@pytest.mark.parametrize("ends", [failure("unknown"), failure(None), RuntimeError("a fault of ours")])
+async def test_whatever_goes_wrong_once_the_server_may_have_it_leaves_it_unknown(
+    journal: Journal, ends: Exception
+) -> None:
+    server = Server(ends)
+    with pytest.raises(type(ends)):
+        await journal.once(CLAIM, server.attempt, server.found)
+    assert await ask(journal, server, "r_2") == "unknown"
+    server.in_sent = True
+    assert await ask(journal, server, "r_3") == (ANSWER | {"sent_copy": "by_server"}, True)
+    assert server.taken == 1
+
+
+async def test_a_call_that_is_cancelled_while_the_server_may_have_it_leaves_it_unknown(journal: Journal) -> None:
+    at_it = asyncio.Event()
+
+    async def attempt(entry: Entry) -> Facts:
+        await entry.handing(ANSWER)
+        at_it.set()
+        await asyncio.Event().wait()
+        return ANSWER
+
+    running = asyncio.ensure_future(journal.once(CLAIM, attempt, Server().found))
+    await at_it.wait()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert await ask(journal, server := Server(), "r_2") == "unknown"
+    assert server.taken == 0
+
+
+async def test_nothing_leaves_when_the_journal_cannot_be_written(journal: Journal, database: Database) -> None:
+    server = Server()
+
+    async def attempt(entry: Entry) -> Facts:
+        await database.close()
+        return await server.attempt(entry)
+
+    with pytest.raises(GatewayError) as told:
+        await journal.once(CLAIM, attempt, server.found)
+    assert (told.value.code, server.taken) == (Code.UNAVAILABLE, 0)
+
+
+async def test_a_message_that_left_is_told_so_though_the_journal_cannot_be_written_any_more(
+    journal: Journal, database: Database
+) -> None:
+    async def attempt(entry: Entry) -> Facts:
+        await entry.handing(ANSWER)
+        await database.close()
+        await entry.accepted(ANSWER)
+        return ANSWER
+
+    assert await journal.once(CLAIM, attempt, Server().found) == (ANSWER, False)
+
+
+@pytest.mark.parametrize(
+    ("tool", "facts", "outcome"),
+    [
+        ("send", {}, ("failed", {})),
+        ("send_draft", {}, ("failed", {})),
+        ("reply", {"draft": False}, ("failed", {})),
+        ("reply", {"draft": True}, None),
+        ("move_messages", {}, None),
+    ],
+)
+async def test_a_call_that_the_journal_never_heard_of_has_sent_nothing(
+    journal: Journal, tool: str, facts: Facts, outcome: object
+) -> None:
+    assert await journal.settled({"request": "r_9", "action": f"mcp.{tool}", "facts": facts}) == outcome
+
+
+async def test_how_a_call_ended_that_was_cut_off(journal: Journal) -> None:
+    intent = {"request": "r_1", "action": "http.send", "facts": {}}
+    told = {"message_id": "<a@example.org>"}
+    await ask(journal, Server(failure("unknown")))
+    assert await journal.settled(intent) == ("unknown", told)
+    accepted = Server()
+    await journal.once(replace(CLAIM, request="r_5", key="other"), accepted.attempt, accepted.found)
+    assert await journal.settled(intent | {"request": "r_5"}) == ("ok", told)
