@@ -74,7 +74,7 @@ async def running(
         trail = Trail(database, config.state_dir, clock, log)
         books = Books(database, clock, config.limits, trail, switch, tasks)
         server = _Server(_application(config, directory, database, books, clock, log))
-        async with _kept(config, books, tasks, clock):
+        async with _kept(config, books, directory, tasks, clock):
             serving = tasks.create_task(server.serve(sockets=[listener]))
             try:
                 await server.answering.wait()
@@ -87,14 +87,17 @@ async def running(
 
 
 @asynccontextmanager
-async def _kept(config: Config, books: Books, tasks: asyncio.TaskGroup, clock: Clock) -> AsyncIterator[None]:
+async def _kept(
+    config: Config, books: Books, directory: Directory, tasks: asyncio.TaskGroup, clock: Clock
+) -> AsyncIterator[None]:
     """The trail is written while the block runs; it says when that began and ended, and under which configuration."""
     trail = books.trail
     trail.later(Event("event", "config.load", clock.now(), facts={"sha256": config.sha256}))
     trail.later(Event("event", "gateway.start", clock.now(), facts={"version": VERSION}))
     await trail.settle(books.journal.settled)
     await books.journal.recover()
-    keepers = [tasks.create_task(trail.keep()), tasks.create_task(trail.keep_counts())]
+    settling = books.journal.keep_settling(directory.is_in_sent, trail)
+    keepers = [tasks.create_task(keeping) for keeping in (trail.keep(), trail.keep_counts(), settling)]
     try:
         yield
     finally:

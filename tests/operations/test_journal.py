@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,10 @@ import pytest
 
 from postroom.base.clock import HandClock
 from postroom.base.errors import Code, GatewayError
+from postroom.base.logs import Log
 from postroom.operations.journal import Entry, Facts, Journal
+from postroom.operations.trail import Trail
+from postroom.store.auditlist import Wanted, listing
 from postroom.store.database import FILE_NAME, Database
 from postroom.store.sends import Claim
 
@@ -132,6 +136,32 @@ async def test_a_message_that_left_is_told_so_though_the_journal_cannot_be_writt
         return ANSWER
 
     assert await journal.once(CLAIM, attempt, Server().found) == (ANSWER, False)
+
+
+async def test_what_may_have_left_is_looked_for_in_sent_now_and_then_and_the_audit_tells_when_it_is_found(
+    database: Database, tmp_path: Path
+) -> None:
+    clock = HandClock()
+    journal, trail = Journal(database, clock, 0), Trail(database, tmp_path, clock, Log(clock, io.StringIO()))
+    looked: asyncio.Queue[tuple[str, str]] = asyncio.Queue()
+    answers = iter((False, True))
+
+    async def is_in_sent(mailbox: str, message_id: str) -> bool:
+        looked.put_nowait((mailbox, message_id))
+        return next(answers)
+
+    await ask(journal, Server(failure("unknown")))
+    settling = asyncio.ensure_future(journal.keep_settling(is_in_sent, trail))
+    for _ in range(2):
+        while looked.empty():
+            clock.wind(300)
+            await asyncio.sleep(0)
+        assert looked.get_nowait() == ("work", CLAIM.message_id)
+    assert await ask(journal, Server(), "r_2") == (ANSWER | {"sent_copy": "by_server"}, True)
+    await trail.flush()
+    (found,) = (await listing(database, Wanted(["work"], 10, action="send.settled"))).records
+    assert (found["token"], found["outcome"], found["facts"]["request"]) == ("agent", "ok", "r_1")
+    settling.cancel()
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,11 @@ class Directory:
         entry = self._named(caller, name)
         return Outbox(entry.settings, entry.submitter, entry.copies)
 
+    async def is_in_sent(self, mailbox: str, message_id: str) -> bool:
+        """Whether Sent of this mailbox, whoever may use it, has a message with this id."""
+        found = [entry.copies for entry in self._entries if entry.settings.name == mailbox]
+        return bool(found) and found[0] is not None and await found[0].holds(message_id)
+
     def views(self, caller: Caller, names: Sequence[str] | None) -> tuple[MailboxView, ...]:
         """Those mailboxes, each once, or all that can be read. Raises as `view` does."""
         if names is None:

@@ -10,14 +10,19 @@ from postroom.base.clock import Clock
 from postroom.base.errors import Code, GatewayError
 from postroom.base.turns import StillTakenError, Turns
 from postroom.mailbox.sending import unknown_outcome
-from postroom.operations.trail import unwritable
+from postroom.operations.trail import Trail, unwritable
 from postroom.store import sends
+from postroom.store.audit import Event
 from postroom.store.database import Database
 from postroom.store.sends import Claim, Known, State
 from postroom.store.worker import StoreError
 
 PATIENCE = 60.0
 """Seconds that a repeat waits for the call that is sending the same message."""
+
+_SETTLING = 300.0
+_MOST_SETTLED = 50
+"""Messages of unknown end that are looked for at a time."""
 
 Facts = Mapping[str, Any]
 """What is answered, as JSON values."""
@@ -101,6 +106,22 @@ class Journal:
         how = {State.BEGUN: "failed", State.ACCEPTED: "ok"}.get(known.state, "unknown")
         return how, {"message_id": known.message_id}
 
+    async def keep_settling(self, is_in_sent: Callable[[str, str], Awaitable[bool]], trail: Trail) -> None:
+        """For as long as the process runs: look in Sent, by mailbox and Message-ID, for what may have left."""
+        while True:
+            await self._clock.sleep(_SETTLING)
+            try:
+                waiting = await sends.unknown(self._database, _MOST_SETTLED)
+            except StoreError:
+                continue
+            for known in waiting:
+                if await is_in_sent(known.mailbox, known.message_id):
+                    self._settle(known)
+                    facts = {"message_id": known.message_id, "request": known.request}
+                    trail.later(
+                        Event("event", "send.settled", trail.now, None, known.token, known.mailbox, "ok", facts=facts)
+                    )
+
     async def recover(self) -> None:
         """At the start, after the audit has heard of it: nothing is on its way."""
         await sends.recover(self._database, self._clock.now())
@@ -128,6 +149,10 @@ class Journal:
             return known.answer
         if not await found(known.message_id):
             raise unknown_outcome(known.mailbox, known.message_id, repeated=True)
+        return self._settle(known)
+
+    def _settle(self, known: Known) -> Facts:
+        """It stands in Sent, so the server has it."""
         answer = {**known.answer, "sent_copy": "by_server"}
         sends.accepted_soon(self._database, known.request, answer)
         return answer

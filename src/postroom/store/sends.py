@@ -121,6 +121,13 @@ async def of_request(db: Database, request: str) -> Known | None:
     return await db.read(lambda connection: _one(connection, request))
 
 
+async def unknown(db: Database, most: int) -> list[Known]:
+    """Of those that nobody knows the end of, the newest."""
+    query = f"SELECT {_COLUMNS} FROM sends WHERE state = 'unknown' ORDER BY at DESC LIMIT ?"  # noqa: S608 - constants
+    rows = await db.read(lambda connection: connection.execute(query, (most,)).fetchall())
+    return list(map(_known, rows))
+
+
 async def recover(db: Database, now: datetime) -> None:
     """At the start: what was begun was never sent, and of what was being handed over nobody knows."""
     until = to_text(now + KEPT)
