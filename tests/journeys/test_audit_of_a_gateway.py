@@ -9,6 +9,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from postroom.base.clock import HandClock
 from postroom.store import audit
 from postroom.store.audit import Event
@@ -68,15 +70,20 @@ def test_a_gateway_tells_of_its_configuration_its_life_and_who_could_not_get_in(
     assert CANARY not in (tmp_path / "state" / FILE_NAME).read_bytes().decode("latin-1")
 
 
-def test_a_start_settles_what_the_last_run_left_open(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("action", "outcome"),
+    [("mcp.move_messages", "unknown"), ("mcp.send", "failed")],
+    ids=["nobody-knows", "the-journal-would-know-of-a-message-that-left"],
+)
+def test_a_start_settles_what_the_last_run_left_open(tmp_path: Path, action: str, outcome: str) -> None:
     async def leave() -> None:
         database = await Database.open(tmp_path / "state" / FILE_NAME)
-        await audit.record(database, [Event("intent", "mcp.send", HandClock().now(), "r_1", "agent", "work")])
+        await audit.record(database, [Event("intent", action, HandClock().now(), "r_1", "agent", "work")])
         await database.close()
 
     asyncio.run(leave())
     with running_gateway(tmp_path, mailboxes(), {"all": ("read", "work")}):
         pass
     settled = [one for one in records_of(tmp_path / "state") if one.get("request") == "r_1"]
-    assert [(one["phase"], one.get("outcome")) for one in settled] == [("intent", None), ("outcome", "unknown")]
+    assert [(one["phase"], one.get("outcome")) for one in settled] == [("intent", None), ("outcome", outcome)]
     assert whole(tmp_path / "state")
