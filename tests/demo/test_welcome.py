@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import tomllib
 from datetime import UTC, datetime
 from pathlib import Path
@@ -49,10 +50,10 @@ def test_people_get_every_token_and_a_curl_line_that_can_be_pasted() -> None:
 def test_each_client_is_given_the_address_and_the_token() -> None:
     shown = clients(URL, "secret-1")
 
-    assert len(shown) == 6
-    for _, text in shown:
+    assert len(shown) == 7
+    for name, text in shown:
         assert "http://127.0.0.1:8123/mcp" in text
-        assert "Bearer secret-1" in text
+        assert ("secret-1" if name.startswith("Claude Desktop") else "Bearer secret-1") in text
 
 
 def test_the_files_of_clients_are_what_their_names_say() -> None:
@@ -65,6 +66,15 @@ def test_the_files_of_clients_are_what_their_names_say() -> None:
     }
     assert json.loads(shown["Cursor, ~/.cursor/mcp.json"]) == {
         "mcpServers": {"postroom": {"url": url, "headers": headers}}
+    }
+    assert json.loads(shown["Claude Desktop, claude_desktop_config.json"]) == {
+        "mcpServers": {
+            "postroom": {
+                "command": str(Path(sys.executable).with_name("postroom")),
+                "args": ["bridge", "--url", url],
+                "env": {"POSTROOM_TOKEN": "secret-1"},
+            }
+        }
     }
     assert json.loads(shown["Any other, .mcp.json"]) == {
         "mcpServers": {"postroom": {"type": "http", "transport": "streamable-http", "url": url, "headers": headers}}

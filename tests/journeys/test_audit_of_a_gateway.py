@@ -87,3 +87,16 @@ def test_a_start_settles_what_the_last_run_left_open(tmp_path: Path, action: str
     settled = [one for one in records_of(tmp_path / "state") if one.get("request") == "r_1"]
     assert [(one["phase"], one.get("outcome")) for one in settled] == [("intent", None), ("outcome", outcome)]
     assert whole(tmp_path / "state")
+
+
+@pytest.mark.parametrize("line", ["'garbage'", "CAST(X'7bff7d' AS TEXT)"])
+def test_a_trail_that_somebody_spoiled_is_not_listed_as_if_it_were_whole(tmp_path: Path, line: str) -> None:
+    with running_gateway(tmp_path, mailboxes(), {"all": ("read, organize, admin", "work")}) as gateway:
+        assert len(gateway.get("/audit").json()["records"]) == 2
+        with closing(sqlite3.connect(tmp_path / "state" / FILE_NAME)) as connection, connection:
+            connection.execute(" ".join(("UPDATE audit SET line =", line, "WHERE seq = 1")))
+        error = gateway.get("/audit").json()["error"]
+        assert (error["code"], error["details"]["reason"]) == ("unavailable", "books")
+        assert error["message"].endswith("the operator runs postroom audit verify.")
+        assert gateway.call("create_folder", {"name": "x"})["error"]["code"] == "imap_error"
+    assert not whole(tmp_path / "state")

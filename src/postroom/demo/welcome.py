@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from postroom.base.secret import Secret
 
@@ -62,6 +64,7 @@ def clients(url: str, token: str) -> list[tuple[str, str]]:
     return [
         ("Claude Code", f'claude mcp add --transport http {_SERVER} {target} --header "{bearer}"'),
         ("Codex, ~/.codex/config.toml", _codex(target, token)),
+        ("Claude Desktop, claude_desktop_config.json", _pretty({"mcpServers": {_SERVER: _started(target, token)}})),
         ("VS Code, .vscode/mcp.json", _pretty({"servers": {_SERVER: remote}})),
         ("Cursor, ~/.cursor/mcp.json", _pretty({"mcpServers": {_SERVER: _without_type(remote)}})),
         ("Gemini CLI", f'gemini mcp add --transport http --header "{bearer}" --scope user {_SERVER} {target}'),
@@ -72,6 +75,12 @@ def clients(url: str, token: str) -> list[tuple[str, str]]:
 def _codex(target: str, token: str) -> str:
     headers = f'http_headers = {{ "Authorization" = "Bearer {token}" }}'
     return f'[mcp_servers.{_SERVER}]\nurl = "{target}"\n{headers}'
+
+
+def _started(target: str, token: str) -> dict[str, object]:
+    """For clients that only start programs: the bridge of this very installation."""
+    command = str(Path(sys.executable).with_name("postroom"))
+    return {"command": command, "args": ["bridge", "--url", target], "env": {"POSTROOM_TOKEN": token}}
 
 
 def _without_type(remote: Mapping[str, object]) -> dict[str, object]:

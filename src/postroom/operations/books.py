@@ -68,7 +68,7 @@ class Books:
                 await self.trail.flush()
             return await listing(self._database, wanted)
         except StoreError as failure:
-            message = "The audit trail cannot be read now. Try again; the operator must look at the gateway's log."
+            message = "The audit trail cannot be read now. Try again; else the operator runs postroom audit verify."
             raise GatewayError(Code.UNAVAILABLE, message, reason="books", retry_after=5) from failure
 
     async def finish(self, work: Coroutine[Any, Any, T]) -> T:
