@@ -100,3 +100,20 @@ def test_a_trail_that_somebody_spoiled_is_not_listed_as_if_it_were_whole(tmp_pat
         assert error["message"].endswith("the operator runs postroom audit verify.")
         assert gateway.call("create_folder", {"name": "x"})["error"]["code"] == "imap_error"
     assert not whole(tmp_path / "state")
+
+
+@pytest.mark.parametrize("line", ["'garbage'", "'[]'", "'{}'", '\'{"request":"r_1","action":"mcp.reply","facts":[]}\''])
+def test_an_open_intent_that_somebody_spoiled_does_not_keep_the_gateway_from_starting(
+    tmp_path: Path, line: str
+) -> None:
+    async def leave() -> None:
+        database = await Database.open(tmp_path / "state" / FILE_NAME)
+        await audit.record(database, [Event("intent", "mcp.reply", HandClock().now(), "r_1", "agent", "work")])
+        await database.close()
+
+    asyncio.run(leave())
+    with closing(sqlite3.connect(tmp_path / "state" / FILE_NAME)) as connection, connection:
+        connection.execute(" ".join(("UPDATE audit SET line =", line)))
+    with running_gateway(tmp_path, mailboxes(), {"all": ("read", "work")}) as gateway:
+        assert gateway.get("/health", None).status_code == 200
+    assert not whole(tmp_path / "state")

@@ -101,7 +101,8 @@ class Journal:
         known = await sends.of_request(self._database, intent["request"])
         if known is None:
             tool = intent["action"].rpartition(".")[2]
-            begun_at_all = tool in ("send", "send_draft") or (tool == "reply" and not intent["facts"].get("draft"))
+            drafted = intent.get("facts", {}).get("draft")
+            begun_at_all = tool in ("send", "send_draft") or (tool == "reply" and not drafted)
             return ("failed", {}) if begun_at_all else None
         how = {State.BEGUN: "failed", State.ACCEPTED: "ok"}.get(known.state, "unknown")
         return how, {"message_id": known.message_id}

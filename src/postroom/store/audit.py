@@ -58,9 +58,18 @@ async def tip(db: Database) -> Tip:
 
 
 async def unsettled(db: Database) -> list[dict[str, Any]]:
-    """Intents without an outcome, oldest first."""
+    """Intents without an outcome, oldest first; what somebody made of one is none, and for `auditcheck` to find."""
     rows = await db.read(lambda connection: connection.execute(_OPEN).fetchall())
-    return [orjson.loads(line) for (line,) in rows]
+    return [intent for (line,) in rows if (intent := _intent(line)) is not None]
+
+
+def _intent(line: bytes) -> dict[str, Any] | None:
+    try:
+        record = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return None
+    named = isinstance(record, dict) and all(isinstance(record.get(name), str) for name in ("request", "action"))
+    return record if named and isinstance(record.get("facts", {}), dict) else None
 
 
 def add(connection: Connection, events: Sequence[Event]) -> None:
@@ -95,7 +104,7 @@ def line_hash(line: str) -> str:
     return sha256(line.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-_OPEN = "SELECT line FROM audit JOIN audit_open USING (seq) ORDER BY seq"
+_OPEN = "SELECT CAST(line AS BLOB) FROM audit JOIN audit_open USING (seq) ORDER BY seq"
 
 
 def _line(event: Event, before: Tip, key: DayKey) -> str:
