@@ -19,8 +19,14 @@ MSG "INBOX" uid=3 subject="One"
 MSG "INBOX" uid=5 subject="Two"
 MSG "INBOX" uid=7 subject="Three"
 """
-_PATHS = {"list_folders": "folders", "list_messages": "messages", "search": "search", "mailbox_stats": "stats"}
-_WHOLE = {"list_messages", "search", "inbox", "get_message"}
+_PATHS = {
+    "list_folders": "folders",
+    "list_messages": "messages",
+    "list_threads": "threads",
+    "search": "search",
+    "mailbox_stats": "stats",
+}
+_WHOLE = {"list_messages", "search", "inbox", "get_message", "list_threads"}
 
 
 @dataclass(frozen=True)
@@ -36,12 +42,14 @@ class Box:
         """The whole answer, whatever it is; rows have all their fields on both surfaces."""
         if self.surface == "mcp":
             fields = {"fields": "full"} if tool in _WHOLE else {}
+            fields |= {"view": "messages"} if tool == "get_thread" else {}
             return self.gateway.call(tool, {"mailbox": self.name, **fields, **arguments})
         path = f"/mailboxes/{self.name}/{_PATHS.get(tool, '')}"
         if tool == "inbox":
             path, arguments = "/inbox", {"mailbox": self.name, **arguments}
-        elif tool == "get_message":
+        elif tool in ("get_message", "get_thread"):
             path = f"/mailboxes/{self.name}/messages/{arguments.pop('uid')}"
+            path += "/thread" if tool == "get_thread" else ""
         query = {name: str(value).lower() if isinstance(value, bool) else value for name, value in arguments.items()}
         return dict(self.gateway.get(path, **query).json())
 

@@ -235,9 +235,11 @@ def test_pages_of_conversations_are_those_of_the_whole_list(mailbox: Gateway, do
 def test_conversations_older_than_what_is_known_are_found_all_the_same(mailbox: Gateway, dovecot: Dovecot) -> None:
     old = [said(1), said(2, "<1@t>"), said(3, "<1@t> <2@t>")]
     filler = [said(number % 60, message_id=f"<f{number}@t>", subject=f"Filler {number}") for number in range(2_100)]
-    dovecot.deliver("old", [*old, *filler, said(59, "<3@t>")])
+    older = [said(40, subject="Wall"), said(41, "<40@t>", subject="Wall")]
+    dovecot.deliver("old", [*old, *older, *filler, said(59, "<3@t>")])
     rows = mailbox.get("/mailboxes/old/messages", limit=1).json()["messages"]
     validity = rows[0]["uid"].partition("-")[2]
+    assert numbers(dict(mailbox.get(f"/mailboxes/old/messages/4-{validity}/thread").json())) == [40, 41]
     newest = dict(mailbox.get(f"/mailboxes/old/messages/{rows[0]['uid']}/thread").json())
     assert numbers(newest) == [1, 2, 3, 59]
     assert numbers(dict(mailbox.get(f"/mailboxes/old/messages/1-{validity}/thread").json())) == [1, 2, 3, 59]

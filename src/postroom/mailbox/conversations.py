@@ -12,7 +12,7 @@ from typing import Protocol, TypeAlias
 from postroom.base.errors import GatewayError
 from postroom.mail.threads import Kin, conversations
 from postroom.mailbox.folders import INBOX, Folder
-from postroom.mailbox.kindred import MOST_KEPT, NEWEST, FolderKin
+from postroom.mailbox.kindred import MOST_KEPT, FolderKin
 from postroom.mailbox.reading import OpenFolder
 
 Place: TypeAlias = tuple[str, int]
@@ -22,6 +22,8 @@ Look: TypeAlias = Callable[[OpenFolder, Sequence[int]], Awaitable[None]]
 """What is done with messages while their folder is open anyway."""
 _Signature: TypeAlias = tuple[tuple[str, int], ...]
 """Folders, and what was known of each."""
+NEWEST = 2_000
+"""Messages of a folder whose kin are known without being asked for."""
 _ROUNDS = 3
 """How often what was found may send the search after more."""
 _DEEPER = 4
@@ -148,7 +150,7 @@ class Conversations:
             elif name == here or not isinstance(failure, GatewayError):
                 raise failure
             else:
-                unread = _UNREAD.format(name, failure.details.get("reason", failure.code))
+                unread = _UNREAD.format(name, failure.message)
         return good, unread
 
     def _last_group(self, folders: Sequence[str], looking: _Looking | None) -> Group:
@@ -161,7 +163,7 @@ class Conversations:
             if numbering is not None and not await opened.has_numbering(numbering.uid_validity):
                 raise numbering.otherwise
             kin = self._known(name)
-            await kin.refresh(opened)
+            await kin.refresh(opened, NEWEST)
             uids = [uid for folder, uid in last if folder == name and uid in kin.of]
             if looking and uids:
                 await looking.look(opened, uids)

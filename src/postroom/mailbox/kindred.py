@@ -10,8 +10,6 @@ from postroom.mail.query.tree import Header, Or
 from postroom.mail.threads import Kin
 from postroom.mailbox.reading import OpenFolder
 
-NEWEST = 2_000
-"""Messages of a folder whose kin are known without being asked for."""
 MOST_KEPT = 20_000
 _MOST_CHARACTERS = 8_000_000
 """Of ids of one folder."""
@@ -50,7 +48,7 @@ class FolderKin:
     def full(self) -> bool:
         return len(self.of) >= MOST_KEPT or self._characters >= _MOST_CHARACTERS
 
-    async def refresh(self, folder: OpenFolder, least: int = NEWEST) -> None:
+    async def refresh(self, folder: OpenFolder, least: int) -> None:
         """Learn of new mail, and of older mail until `least` messages are known; forget what is gone."""
         if folder.uid_validity != self.uid_validity or not folder.uids_stay:
             self._begin(folder.uid_validity)
@@ -102,7 +100,7 @@ class FolderKin:
             await self._forget_gone(folder)
 
     async def _forget_gone(self, folder: OpenFolder) -> None:
-        there = set(await folder.uids(self.low, self._high))
+        there = set(await folder.uids(self.low, self._high)) if self.low <= self._high else set[int]()
         older = [uid for uid in self.of if uid < self.low]
         if older:
             there |= (await folder.marks(older)).keys()
