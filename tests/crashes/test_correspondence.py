@@ -44,6 +44,11 @@ class Desk:
         rows = gateway.get(_DRAFTS, limit=500).json()["drafts"]
         return [row["uid"] for row in rows if row["subject"] == self.subject]
 
+    def kept(self, gateway: Gateway) -> int:
+        """How often the owner of the mailbox has the message of now, in Drafts or in Sent."""
+        rows = gateway.get("/mailboxes/work/messages", folder="Sent", limit=500).json()["messages"]
+        return len(self.drafts(gateway)) + sum(row["subject"] == self.subject for row in rows)
+
     def create(self, gateway: Gateway) -> str:
         draft = {"to": ["bo@example.com"], "subject": self.next_subject(), "body_text": "First."}
         with gateway.http() as client:
@@ -124,8 +129,10 @@ class SendingADraft:
 
     def check(self, gateway: Gateway, answer: Any | None) -> None:
         assert self.desk.letters + len(self.desk.drafts(gateway)) >= 1
+        assert self.desk.kept(gateway) >= 1
         self.desk.check_told(gateway, self.call(gateway))
         assert self.desk.letters + len(self.desk.drafts(gateway)) >= 1
+        assert self.desk.kept(gateway) >= 1, "a draft is not discarded before Sent has it"
 
 
 @dataclass

@@ -76,6 +76,25 @@ async def test_a_repeat_is_answered_and_does_nothing(journal: Journal) -> None:
     assert server.taken == 1
 
 
+async def test_of_a_call_cut_off_before_the_copy_a_repeat_tells_what_stands_in_sent(journal: Journal) -> None:
+    begun = ANSWER | {"sent_copy": "pending", "warnings": []}
+
+    async def attempt(entry: Entry) -> Facts:
+        await entry.handing(begun)
+        await entry.accepted(begun)
+        raise failure(None)
+
+    with pytest.raises(GatewayError):
+        await journal.once(CLAIM, attempt, (server := Server()).found)
+    told, _ = await journal.once(replace(CLAIM, request="r_2"), attempt, server.found)
+    assert (told["sent_copy"], len(told["warnings"])) == ("failed", 1)
+    server.in_sent = True
+    assert await ask(journal, server, "r_3") == (begun | {"sent_copy": "filed"}, True)
+    server.in_sent = False
+    assert await ask(journal, server, "r_4") == (begun | {"sent_copy": "filed"}, True)
+    assert server.taken == 0
+
+
 @pytest.mark.parametrize("server", [Server(failure("rejected")), Server(before=failure(None))])
 async def test_what_the_server_does_not_have_may_be_tried_again(journal: Journal, server: Server) -> None:
     await ask(journal, server)

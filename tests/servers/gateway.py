@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import io
+import ssl
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -21,6 +22,8 @@ from postroom.base.token import mint, token_hash
 from postroom.config import load
 
 _SECONDS = 60.0
+_UNUSED_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+"""No TLS is spoken; without this each client reads the system's certificates, which takes 30 ms."""
 
 
 @dataclass
@@ -40,7 +43,7 @@ class Gateway:
     def http(self, token: str | None = "all") -> httpx2.Client:
         """A client with that token's bearer; None sends none."""
         headers = {"Authorization": f"Bearer {self.tokens[token]}"} if token else {}
-        return httpx2.Client(base_url=self.url, headers=headers, timeout=_SECONDS)
+        return httpx2.Client(base_url=self.url, headers=headers, timeout=_SECONDS, verify=_UNUSED_TLS)
 
     def get(self, path: str, token: str | None = "all", **query: Any) -> httpx2.Response:
         with self.http(token) as client:

@@ -69,6 +69,11 @@ class Outbox:
             octets = await asyncio.to_thread(compose, outgoing, draft=True)
         return await self._copies.file(octets, cleared.message_id)
 
+    @property
+    def copy_before(self) -> str:
+        """What is known of a copy before `file_copy`."""
+        return "none" if self._copies is None else self._copies.state_before
+
     async def is_in_sent(self, message_id: str) -> bool:
         """Whether Sent has it: then the server took it, for of what nobody knows no copy was filed."""
         return self._copies is not None and await self._copies.holds(message_id)

@@ -16,6 +16,8 @@ _FILING_HOSTS = ("smtp.gmail.com", "smtp.googlemail.com", "smtp.office365.com", 
 """Servers for submission that are known to file what they take."""
 
 State = Literal["filed", "by_server", "failed", "none"]
+PENDING = "pending"
+"""Until it is known; written down, and never answered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,11 @@ class SentCopies:
         self._by_server = {"yes": True, "no": False}.get(policy)
         if policy == "auto" and smtp_host.lower() in _FILING_HOSTS:
             self._by_server = True
+
+    @property
+    def state_before(self) -> str:
+        """What is known of a copy before it was seen to."""
+        return "by_server" if self._by_server else PENDING
 
     async def file(self, octets: bytes, message_id: str) -> Copy:
         """See to it that Sent has the message that the server has just taken. Never raises a `GatewayError`."""

@@ -10,6 +10,7 @@ from postroom.base.clock import Clock
 from postroom.base.errors import Code, GatewayError
 from postroom.base.turns import StillTakenError, Turns
 from postroom.mailbox.sending import unknown_outcome
+from postroom.mailbox.sentcopy import PENDING
 from postroom.operations.trail import Trail, unwritable
 from postroom.store import sends
 from postroom.store.audit import Event
@@ -20,6 +21,7 @@ from postroom.store.worker import StoreError
 PATIENCE = 60.0
 """Seconds that a repeat waits for the call that is sending the same message."""
 
+_NO_COPY = "The message was sent, but no copy of it is found in Sent."
 _SETTLING = 300.0
 _MOST_SETTLED = 50
 """Messages of unknown end that are looked for at a time."""
@@ -147,10 +149,20 @@ class Journal:
         if known.token != claim.token:
             raise _sent_by_another()
         if known.state is State.ACCEPTED:
-            return known.answer
+            return await self._whole(known, found)
         if not await found(known.message_id):
             raise unknown_outcome(known.mailbox, known.message_id, repeated=True)
         return self._settle(known)
+
+    async def _whole(self, known: Known, found: Found) -> Facts:
+        """The answer; of a call that was cut off before it saw to the copy in Sent, with what is there."""
+        if known.answer.get("sent_copy") != PENDING:
+            return known.answer
+        if not await found(known.message_id):
+            return {**known.answer, "sent_copy": "failed", "warnings": [*known.answer["warnings"], _NO_COPY]}
+        answer = {**known.answer, "sent_copy": "filed"}
+        sends.accepted_soon(self._database, known.request, answer)
+        return answer
 
     def _settle(self, known: Known) -> Facts:
         """It stands in Sent, so the server has it."""

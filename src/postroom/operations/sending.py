@@ -275,7 +275,7 @@ class _Delivery:
             "cc": list(map(str, outgoing.cc)),
             "accepted": list(taken.recipients),
             "refused": list(taken.refused),
-            "sent_copy": "none",
+            "sent_copy": self.outbox.copy_before,
             **({"signals": [], "warnings": []} | self.said()),
         }
 
