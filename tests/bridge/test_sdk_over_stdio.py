@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import anyio
 import pytest
@@ -71,9 +72,9 @@ async def test_calls_run_together_and_a_slow_one_holds_nobody_up(gateway: Gatewa
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
 async def test_a_refused_token_is_told_with_what_to_do(gateway: Gateway, mode: str) -> None:
-    gateway.tokens = {**gateway.tokens, "wrong": "psr_a_0000000000_wrong"}
+    stranger = replace(gateway, tokens={"wrong": "psr_a_0000000000_wrong"})
     with pytest.raises((MCPError, ExceptionGroup)) as caught:
-        async with connected(gateway, mode, "wrong") as client:
+        async with connected(stranger, mode, "wrong") as client:
             await client.list_tools()
     assert (
         caught.group_contains(MCPError, match="it is wrong, expired or revoked")
