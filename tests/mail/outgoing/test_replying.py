@@ -73,6 +73,18 @@ def test_a_message_that_names_nobody_cannot_be_answered(block: str) -> None:
     assert told.value.code == "validation_error"
 
 
+@pytest.mark.parametrize("field", ["Reply-To", "Cc"])
+def test_whoever_writes_to_us_cannot_have_us_write_to_thousands(field: str) -> None:
+    with pytest.raises(GatewayError) as told:
+        reply(f"From: a@x.example\n{field}: {', '.join(f'n{at}@x.example' for at in range(501))}\n", everyone=True)
+    assert told.value.details["argument"] == "uid"
+
+
+def test_an_address_that_is_told_of_is_told_in_short() -> None:
+    told = reply(f"From: a@x.example\nReply-To: {'x' * 100_000}@x.example\n")
+    assert [len(one) for one in told.left_out] == [100]
+
+
 def test_an_address_is_read_as_it_came_and_not_as_it_looks() -> None:
     told = reply("From: a@x.example\nTo: b\u200bob@x.example\n", everyone=True)
     assert addresses(told)[1] == []

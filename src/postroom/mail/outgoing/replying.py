@@ -10,7 +10,7 @@ from postroom.base.errors import invalid
 from postroom.mail.address import parse_addresses, unreadable_in
 from postroom.mail.header import first_value
 from postroom.mail.model import Head
-from postroom.mail.outgoing.address import MAX_NAME, of_parts, unique
+from postroom.mail.outgoing.address import MAX_NAME, MAX_RECIPIENTS, of_parts, unique
 from postroom.mail.outgoing.identity import Identities
 from postroom.mail.outgoing.model import MESSAGE_ID, StrictAddress
 from postroom.mail.unseen import visible_line
@@ -19,6 +19,8 @@ MAX_REFERENCES = 20
 """The first, which names the thread, and the latest."""
 _LONGEST_SUBJECT = 900
 _LONGEST_PREFIXES = 20
+_LONGEST_TOLD = 100
+"""Characters of an address that mail cannot be sent to."""
 _WORDS = (
     *("re", "aw", "antw", "antwort", "sv", "svar", "vs", "odp", "rif", "res", "resp", "rép", "ynt", "vá", "bls", "atb"),
     *("на", "отв", "ответ", "σχετ", "απ", "회신", "답장", "回复", "答复", "回覆", "返信", "תגובה", "השב", "رد"),
@@ -57,7 +59,7 @@ class _Found:
             try:
                 found.append(of_parts(_name(one.name), one.address))
             except ValueError:
-                self.left_out.append(visible_line(one.address))
+                self.left_out.append(visible_line(one.address[:_LONGEST_TOLD]))
         self.left_out += ["(an address that cannot be read)"] * unreadable_in(value)
         return found
 
@@ -66,7 +68,8 @@ def derive_reply(head: Head, identities: Identities, *, everyone: bool = False) 
     """The reply to a message: to its Reply-To, else to everybody in From; with `everyone` a copy to its To and Cc.
 
     The mailbox's exact addresses are left out, but for an answer to one's own message, which goes to whom that went
-    to. Nobody stands twice. Raises `validation_error` when nobody is left to answer.
+    to. Nobody stands twice. Raises `validation_error` when nobody is left to answer, or more than a caller may name:
+    who writes to us must not choose whom we write to by the thousand.
     """
     found = _Found(head)
     senders = found.people("from")
@@ -82,6 +85,11 @@ def derive_reply(head: Head, identities: Identities, *, everyone: bool = False) 
     copied = tuple(one for one in unique(_others(cc, identities)) if one.key not in keys)
     if not told:
         raise invalid("uid", "the message names nobody that an answer can go to; use send and name the recipients")
+    if max(len(told), len(copied)) > MAX_RECIPIENTS:
+        reason = (
+            f"the message asks for an answer to more than {MAX_RECIPIENTS} people; use send and name the recipients"
+        )
+        raise invalid("uid", reason)
     parent = head.message_id if head.message_id and MESSAGE_ID.fullmatch(head.message_id) else None
     return Reply(told, copied, reply_subject(head.subject), parent, _references(head, parent), tuple(found.left_out))
 
