@@ -49,10 +49,14 @@ def parse_addresses(value: bytes, assumed: str | None = None) -> tuple[Address, 
     return tuple(islice((address for address in found if address), MAX_ADDRESSES))
 
 
-def unreadable_in(value: bytes) -> int:
-    """How many mailboxes of a field hold an @ and yet are none that `parse_addresses` gives."""
+def unreadable_in(value: bytes, *, words: bool = False) -> int:
+    """How many mailboxes of a field hold an @ and yet are none that `parse_addresses` gives.
+
+    With `words` those count as well that hold anything else, such as a name that nobody has completed yet.
+    """
     stream = islice(tokens(value[:MAX_VALUE]), _MAX_ALL_TOKENS)
-    named = (mailbox for mailbox in _mailboxes(stream) if any(token.kind == "@" for token in mailbox))
+    telling = ("@", WORD, QUOTED) if words else ("@",)
+    named = (mailbox for mailbox in _mailboxes(stream) if any(token.kind in telling for token in mailbox))
     return sum(_mailbox(mailbox, None) is None for mailbox in named)
 
 

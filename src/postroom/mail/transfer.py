@@ -28,6 +28,11 @@ def encoding_name(value: bytes | None) -> str:
     return words[0] if words else "7bit"
 
 
+def is_known_encoding(name: str) -> bool:
+    """Octets in it can be decoded, or need not be (RFC 2045 6.2)."""
+    return name in UU_NAMES or name in ("7bit", "8bit", "binary", "base64", "quoted-printable")
+
+
 def decode_transfer(octets: bytes, encoding: str) -> bytes:
     """Octets as they were before transfer encoding `encoding` (any case, blanks around it); identity if unknown."""
     name = encoding.strip().lower()

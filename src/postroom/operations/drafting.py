@@ -184,9 +184,10 @@ async def update_draft(call: Call, ask: UpdateDraft) -> Draft:
     outbox, drafts = call.outbox(ask.mailbox), call.mailbox(ask.mailbox).drafts
     given = {name: getattr(ask, name) for name in ("to", "cc", "bcc", "reply_to") if getattr(ask, name) is not None}
     sender = outbox.sender(ask.author) if ask.author is not None else None
+    replaced = {*given, "from"} if sender else given.keys()
     await call.spend_moves(1)
     async with drafts.held(ask.uid):
-        old = await drafts.read(ask.uid, sender or outbox.sender(None), replaced=given)
+        old = await drafts.read(ask.uid, sender or outbox.sender(None), replaced=replaced)
         changes: dict[str, Any] = given | {"from_": sender or old.from_, "date": call.now()}
         if ask.subject is not None:
             changes["subject"] = ask.subject
