@@ -148,6 +148,27 @@ def test_a_message_and_its_copy_in_another_folder_are_told_once(mailbox: Gateway
         assert {message["folder"] for message in answer["messages"]} == {folder}
 
 
+def test_whichever_of_two_copies_in_one_folder_is_asked_about_has_the_whole_conversation(
+    mailbox: Gateway, dovecot: Dovecot
+) -> None:
+    dovecot.deliver("copies", [said(31), said(31), said(32, "<31@t>"), said(32, "<31@t>")])
+    rows = mailbox.get("/mailboxes/copies/messages", limit=4).json()["messages"]
+    for row in rows:
+        answer = dict(mailbox.get(f"/mailboxes/copies/messages/{row['uid']}/thread").json())
+        assert numbers(answer) == [31, 32]
+        assert row["uid"] in [message["uid"] for message in answer["messages"]]
+    newest, *_ = mailbox.get("/mailboxes/copies/threads").json()["threads"]
+    assert (newest["count"], newest["last_message"]["message_id"]) == (2, "<32@t>")
+
+
+def test_nobody_can_put_his_words_in_the_place_of_another_s(mailbox: Gateway, dovecot: Dovecot) -> None:
+    dovecot.deliver("copies", [said(41), said(42, "<41@t>"), said(41, text="Forged words.")])
+    rows = mailbox.get("/mailboxes/copies/messages", limit=3).json()["messages"]
+    for row in rows:
+        answer = dict(mailbox.get(f"/mailboxes/copies/messages/{row['uid']}/thread").json())
+        assert sorted(one["text"].strip() for one in answer["messages"]) == ["Forged words.", "Words 41.", "Words 42."]
+
+
 def test_one_id_on_two_messages_makes_them_neither_one_message_nor_one_conversation(
     mailbox: Gateway, dovecot: Dovecot
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -75,7 +76,17 @@ def test_who_first_says_where_a_lost_message_belongs_is_believed() -> None:
     ],
 )
 def test_kin_are_read_from_the_head(block: bytes, expected: Kin) -> None:
-    assert kin_of(parse_head(block)) == expected
+    assert replace(kin_of(parse_head(block)), copy=None) == expected
+
+
+def test_copies_of_a_message_are_with_it_and_others_with_its_id_are_not() -> None:
+    block = b"Message-ID: <a@x>\r\nSubject: Roof\r\nFrom: a@x\r\nDate: Tue, 03 Mar 2026 09:00:00 +0000\r\n"
+    first, copy, other = (parse_head(one) for one in (block, b"Received: x\r\n" + block, block + b"X: y\r\n"))
+    other = replace(other, subject="Wall")
+    messages = {"a": kin_of(first), "b": kin_of(copy), "o": kin_of(other), "r": Kin("r", ("<a@x>",))}
+    assert groups(messages) == ["abr", "o"]
+    nameless = {name: kin_of(parse_head(b"Subject: Roof\r\n")) for name in "ab"}
+    assert groups(nameless) == ["a", "b"]
 
 
 def test_of_many_references_the_first_and_the_latest_count() -> None:

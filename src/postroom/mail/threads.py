@@ -25,6 +25,8 @@ class Kin:
 
     message_id: str | None
     ancestors: tuple[str, ...]
+    copy: int | None = None
+    """The same for all copies of one message, within this process; None if nothing is known of copies."""
 
 
 def kin_of(head: Head) -> Kin:
@@ -32,7 +34,8 @@ def kin_of(head: Head) -> Kin:
     ancestors = head.references or ((head.in_reply_to,) if head.in_reply_to else ())
     if len(ancestors) > MOST_REFERENCES:
         ancestors = (ancestors[0], *ancestors[-(MOST_REFERENCES - 1) :])
-    return Kin(head.message_id, tuple(one for one in dict.fromkeys(ancestors) if one != head.message_id))
+    copy = hash((head.date, head.subject, head.from_)) if head.message_id else None
+    return Kin(head.message_id, tuple(one for one in dict.fromkeys(ancestors) if one != head.message_id), copy)
 
 
 def conversations(kin: Mapping[Key, Kin]) -> list[list[Key]]:
@@ -41,7 +44,7 @@ def conversations(kin: Mapping[Key, Kin]) -> list[list[Key]]:
     A message joins its parent, by its own word alone: what it says of two others that are there does not tie those
     together, or anybody could. Ids that name no message here are tied as references have them, so that answers to a
     lost message stay together; the first to say so counts. Subjects tie nothing. Of several messages with one id the
-    first is the one that is answered.
+    first is the one that is answered, and those that are copies of it are with it.
     """
     keys, said = list(kin), list(kin.values())
     owners: dict[str, int] = {}
@@ -50,6 +53,9 @@ def conversations(kin: Mapping[Key, Kin]) -> list[list[Key]]:
             owners.setdefault(one.message_id, place)
     ties = _Ties()
     for place, one in enumerate(said):
+        owner = owners.get(one.message_id, place) if one.message_id is not None else place
+        if one.copy is not None and one.copy == said[owner].copy:
+            ties.tie(place, owner)
         if one.ancestors:
             ties.tie_absent(one.ancestors, owners)
             ties.tie(place, owners.get(one.ancestors[-1], one.ancestors[-1]))

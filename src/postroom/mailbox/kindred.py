@@ -141,7 +141,7 @@ def _short(kin: Kin) -> Kin:
     """With a digest instead of each id that is too long to be kept: one that the server is not asked for."""
     if all(len(one) <= _LONGEST_ID for one in (kin.message_id or "", *kin.ancestors)):
         return kin
-    return Kin(kin.message_id and _name(kin.message_id), tuple(map(_name, kin.ancestors)))
+    return Kin(kin.message_id and _name(kin.message_id), tuple(map(_name, kin.ancestors)), kin.copy)
 
 
 def _name(id_: str) -> str:

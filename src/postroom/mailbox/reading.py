@@ -38,7 +38,7 @@ _HEAD = 64 * 1024
 """Octets of header fields that are looked at for a row."""
 _ROW_BARE = f"UID FLAGS INTERNALDATE RFC822.SIZE BODY.PEEK[HEADER.FIELDS ({_FIELDS})]<0.{_HEAD}>"
 _ROW = f"{_ROW_BARE} BODYSTRUCTURE"
-_KIN = f"UID BODY.PEEK[HEADER.FIELDS (MESSAGE-ID IN-REPLY-TO REFERENCES)]<0.{_HEAD}>"
+_KIN = f"UID BODY.PEEK[HEADER.FIELDS (FROM SUBJECT DATE MESSAGE-ID IN-REPLY-TO REFERENCES)]<0.{_HEAD}>"
 WHOLE = 128 * 1024
 """Octets up to which a message is fetched whole in one command; larger ones go by section."""
 _MESSAGE_BARE = f"UID FLAGS INTERNALDATE RFC822.SIZE BODY.PEEK[]<0.{WHOLE}>"

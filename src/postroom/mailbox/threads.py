@@ -185,19 +185,26 @@ def _newest(group: Group, kept: Place | None = None) -> Iterator[Place]:
 
 
 def _in_order(read: Mapping[Place, Shown], kept: Place | None = None) -> list[Place]:
-    """Each message once, oldest first; of copies the first counts, or the one that must be kept."""
+    """Each message once, oldest first; of copies the one that came first counts, or that which must be kept."""
+    moments = {place: _moment(place, shown) for place, shown in read.items()}
     once: dict[object, Place] = {}
-    for place in [*([kept] if kept is not None and kept in read else []), *read]:
+    for place in sorted(read, key=lambda one: (one != kept, moments[one][:2])):
         once.setdefault(_identity(place, read[place]), place)
     places = list(once.values())
-    order = oldest_first([kin_of(read[one].head) for one in places], [_moment(one, read[one]) for one in places])
+    order = oldest_first([kin_of(read[one].head) for one in places], [moments[one] for one in places])
     return [places[one] for one in order]
 
 
 def _identity(place: Place, shown: Shown) -> object:
-    """What copies of one message have in common, such as Gmail's in a folder and in All Mail."""
-    head = shown.head
-    return (head.message_id, head.date, head.subject, head.from_) if head.message_id else place
+    """What copies of one message have in common, such as Gmail's in a folder and in All Mail.
+
+    Where the texts are known they must be the same too: nobody can put his words in the place of another's.
+    """
+    head, reading = shown.head, shown.reading
+    if not head.message_id:
+        return place
+    words = (reading.reader_quoted, reading.links, reading.parts) if reading else None
+    return head.message_id, head.date, head.subject, head.from_, words
 
 
 def _moment(place: Place, shown: Shown) -> tuple[datetime, datetime, int]:
