@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from postroom.base.errors import Code, GatewayError, not_found
 from postroom.base.turns import StillTakenError
@@ -54,7 +55,10 @@ class Drafts:
         return await self._account.special("drafts")
 
     async def save(self, outgoing: Outgoing) -> Saved:
-        """File a new draft; its Message-ID must be new as well. Raises a `GatewayError` if it may not be there."""
+        """File a new draft; its Message-ID must be new as well.
+
+        Raises a `GatewayError` if it may not be there, with `outcome` unknown in its details if it may be all the same.
+        """
         octets = await asyncio.to_thread(_draft_octets, outgoing)
         folder = await self._account.made_special("drafts", _DRAFTS)
         told = None
@@ -63,10 +67,10 @@ class Drafts:
         except GatewayError as error:
             if error.details.get("reason") not in ("lost", "timeout"):
                 raise
-            if (uid := await self._find(folder, outgoing.message_id)) is None:
-                raise
+            if (uid := await self._seen(folder, outgoing.message_id)) is None:
+                raise self.perhaps_saved(error.details["reason"]) from error
             return Saved(uid, folder.name)
-        uid = write_uid(told[1], told[0]) if told else await self._find(folder, outgoing.message_id)
+        uid = write_uid(told[1], told[0]) if told else await self._seen(folder, outgoing.message_id)
         unseen = None if uid else "The server does not tell the new draft's uid; list_drafts shows it."
         return Saved(uid, folder.name, unseen)
 
@@ -117,16 +121,33 @@ class Drafts:
         if result.error is not None:
             raise result.error
 
-    async def holds(self, message_id: str) -> bool:
-        """Whether a draft with this id is there."""
+    async def saved(self, message_id: str) -> Saved | None:
+        """The draft with this Message-ID, if one of the newest has it. Raises a `GatewayError`."""
         folder = await self.folder()
-        return folder is not None and await self._find(folder, message_id) is not None
+        uid = await self._find(folder, message_id) if folder is not None else None
+        return Saved(uid, folder.name) if folder is not None and uid is not None else None
+
+    def perhaps_saved(self, reason: str | None = None) -> GatewayError:
+        """What is told of a draft that the server may have, and that is not seen there."""
+        message = (
+            f"Mailbox {self._account.name}: the connection was lost while the draft was saved; it may be there all the "
+            "same. List the drafts before you save it again."
+        )
+        details: dict[str, Any] = {"mailbox": self._account.name, "outcome": "unknown", "retryable": False}
+        return GatewayError(Code.IMAP_ERROR, message, **details | ({"reason": reason} if reason else {}))
 
     async def _named(self) -> Folder:
         folder = await self.folder()
         if folder is None:
             raise not_found("This mailbox has no Drafts folder, so it has no drafts. Make one with create_draft.")
         return folder
+
+    async def _seen(self, folder: Folder, message_id: str) -> str | None:
+        """As `_find`; None also if that cannot be found out now."""
+        try:
+            return await self._find(folder, message_id)
+        except GatewayError:
+            return None
 
     async def _find(self, folder: Folder, message_id: str) -> str | None:
         async with self._account.open(folder.name) as opened:

@@ -15,7 +15,7 @@ from postroom.base.errors import GatewayError, invalid
 from postroom.mail.outgoing.compose import checked
 from postroom.mail.outgoing.model import Cleared, Outgoing, StrictAddress
 from postroom.mail.outgoing.replying import Reply, derive_reply
-from postroom.mailbox.drafts import Drafts
+from postroom.mailbox.drafts import Drafts, Saved
 from postroom.mailbox.outbox import Outbox
 from postroom.mailbox.sending import Taken
 from postroom.mailbox.sentcopy import Copy
@@ -288,14 +288,31 @@ async def _saved(call: Call, claim: Claim, answer: _Answering, drafts: Drafts) -
 
     async def attempt(entry: Entry) -> Facts:
         meant = checked(await answer.meant(claim.message_id))
-        await entry.handing({"uid": None, "folder": ""})
-        saved = saved_draft(await drafts.save(meant), meant, answer.reply)
-        await entry.accepted(saved.json_ready())
-        return saved.json_ready()
+        await entry.handing(_draft_facts(meant, answer, Saved(None, "")))
+        try:
+            saved = await drafts.save(meant)
+        except GatewayError as error:
+            if error.details.get("outcome") != "unknown":
+                entry.rejected()
+            raise
+        await entry.accepted(facts := _draft_facts(meant, answer, saved))
+        return facts
+
+    async def found(message_id: str) -> bool:
+        if await drafts.saved(message_id) is None:
+            raise drafts.perhaps_saved()
+        return True
 
     keyed = claim if not claim.automatic else replace(claim, key=None)
-    facts, _ = await call.journal.once(keyed, attempt, drafts.holds, counts=False)
-    return Draft(**facts)
+    facts, repeated = await call.journal.once(keyed, attempt, found, counts=False)
+    told = {name: value for name, value in facts.items() if name in Draft.model_fields}
+    if repeated and told["uid"] is None and (saved := await drafts.saved(facts["message_id"])):
+        told |= {"uid": saved.uid, "folder": saved.folder}
+    return Draft(**told)
+
+
+def _draft_facts(meant: Outgoing, answer: _Answering, saved: Saved) -> Facts:
+    return {"message_id": meant.message_id, **saved_draft(saved, meant, answer.reply).json_ready()}
 
 
 def _claim(call: Call, outbox: Outbox, sender: StrictAddress, print_: str, key: str | None) -> Claim:
