@@ -34,7 +34,7 @@ def kin_of(head: Head) -> Kin:
     ancestors = head.references or ((head.in_reply_to,) if head.in_reply_to else ())
     if len(ancestors) > MOST_REFERENCES:
         ancestors = (ancestors[0], *ancestors[-(MOST_REFERENCES - 1) :])
-    copy = hash((head.date, head.subject, head.from_)) if head.message_id else None
+    copy = hash((head.date, head.subject)) if head.message_id else None
     return Kin(head.message_id, tuple(one for one in dict.fromkeys(ancestors) if one != head.message_id), copy)
 
 
