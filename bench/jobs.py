@@ -102,7 +102,7 @@ JOBS = (
         Floor.mark, 6),
     Job("J7", "download a file of 5 MB", Get("/mailboxes/big/messages/{file}/attachments/2"), Floor.download),
     Job("J8", "read a conversation of 20, asking two folders for news", Get("/mailboxes/big/messages/{root}/thread"),
-        Floor.thread, 3.5, rows=1),
+        Floor.thread, 2, rows=1),
     Job("J10", "MCP: list the tools", Tool(), at_most=1),
     Job("J10 call", "MCP: a call that needs no mail server", Tool("mailboxes")),
 )  # fmt: skip
