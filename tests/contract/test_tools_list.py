@@ -86,6 +86,19 @@ def test_the_list_is_small(tools: list[dict[str, Any]]) -> None:
     assert size <= MOST_BYTES_A_TOOL * len(tools), f"{len(tools)} tools in {size} bytes: {sizes}"
 
 
+def test_all_that_a_model_reads_of_every_tool_is_within_the_contract(tools: list[dict[str, Any]]) -> None:
+    read = [{key: tool[key] for key in ("name", "description", "inputSchema")} for tool in tools]
+    assert len(orjson.dumps(read)) <= 14_000
+    assert len(orjson.dumps(tools)) <= 18_000
+
+
+def test_whoever_lets_something_out_is_told_that_it_cannot_be_undone(tools: list[dict[str, Any]]) -> None:
+    said = {tool["name"]: tool["description"] for tool in tools}
+    for name in ("send", "send_draft"):
+        assert "delivered at once and cannot be undone; when unsure," in said[name]
+    assert "else sent at once" in said["reply"]
+
+
 def test_a_narrow_token_pays_for_less(gateway: Gateway) -> None:
     sizes = [len(orjson.dumps(gateway.mcp("tools/list", token=token))) for token in ("none", "read", "all")]
     assert sizes == sorted(set(sizes))
