@@ -190,3 +190,19 @@ def test_nobody_speaks_as_somebody_else(writer: Writer) -> None:
         assert "ana@example.org" in str(refused["error"]["details"]["identities"])
     assert writer.ask("send", to=["bo@example.com"], **{"from": "desk@ana.example"})["from"] == "desk@ana.example"
     assert writer.ask("create_draft", **{"from": "boss@example.org"})["error"]["code"] == "invalid_identity"
+
+
+@pytest.mark.parametrize("renamed", ["Sent", "Drafts", "INBOX.Other"])
+def test_a_folder_that_another_client_renames_costs_no_copy_and_no_draft(writer: Writer, renamed: str) -> None:
+    draft = {"to": ["bo@example.com"], "subject": "First", "body_text": "Hello."}
+    writer.dovecot.create(writer.user, "INBOX.Other")
+    assert writer.ask("send_draft", uid=writer.ask("create_draft", **draft)["uid"])["sent_copy"] == "filed"
+    writer.ask("list_messages", folder=renamed)
+    with writer.dovecot.login(writer.user) as client:
+        client.rename(renamed, "Renamed")
+    told = writer.ask("send", **draft | {"subject": "Second"})
+    assert (told["sent_copy"], told.get("warnings")) == ("filed", None)
+    with writer.dovecot.login(writer.user) as client:
+        client.delete("Renamed")
+    uid = writer.ask("create_draft", **draft | {"subject": "Third"})["uid"]
+    assert writer.ask("send_draft", uid=uid)["sent_copy"] == "filed"

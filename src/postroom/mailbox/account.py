@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Seque
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime
 
-from postroom.base.errors import invalid, not_found
+from postroom.base.errors import Code, GatewayError, invalid, not_found
 from postroom.base.turns import Turns
 from postroom.config import FoldersConfig
 from postroom.imap import changes, commands
@@ -109,6 +109,24 @@ class Account:
                     raise
                 self._folders.pop(folder.name, None)
                 raise not_found(f"Folder {folder.name!r} does not exist any more.", argument="folder") from fault
+
+    async def file(
+        self, use: str, name: str, octets: bytes, flags: Collection[str]
+    ) -> tuple[Folder, tuple[int, int] | None]:
+        """`append` in the folder of this special use, which is `made_special`.
+
+        Another client may have renamed or deleted it, or whatever folder the connection was in: Dovecot then refuses
+        without a code, and leaves. Nothing was filed, so it is done once more with folders asked anew.
+        """
+        folder = await self.made_special(use, name)
+        try:
+            return folder, await self.append(folder, octets, flags)
+        except GatewayError as error:
+            if error.code is not Code.NOT_FOUND and error.details.get("reason") != RefusedFault.reason:
+                raise
+        self._folders = {}
+        folder = await self.made_special(use, name)
+        return folder, await self.append(folder, octets, flags)
 
     async def folder(self, name: str, argument: str = "folder") -> Folder:
         """The folder of that name. Raises `not_found` with the names that do exist."""

@@ -60,19 +60,18 @@ class Drafts:
         Raises a `GatewayError` if it may not be there, with `outcome` unknown in its details if it may be all the same.
         """
         octets = await asyncio.to_thread(_draft_octets, outgoing)
-        folder = await self._account.made_special("drafts", _DRAFTS)
-        told = None
         try:
-            told = await self._account.append(folder, octets, _FLAGS)
+            folder, told = await self._account.file("drafts", _DRAFTS, octets, _FLAGS)
         except GatewayError as error:
             if error.details.get("reason") not in ("lost", "timeout"):
                 raise
-            if (uid := await self._seen(folder, outgoing.message_id)) is None:
+            if (saved := await self._seen(outgoing.message_id)) is None:
                 raise self.perhaps_saved(error.details["reason"]) from error
-            return Saved(uid, folder.name)
-        uid = write_uid(told[1], told[0]) if told else await self._seen(folder, outgoing.message_id)
-        unseen = None if uid else "The server does not tell the new draft's uid; list_drafts shows it."
-        return Saved(uid, folder.name, unseen)
+            return saved
+        if told is not None:
+            return Saved(write_uid(told[1], told[0]), folder.name)
+        saved = await self._seen(outgoing.message_id)
+        return saved or Saved(None, folder.name, "The server does not tell the new draft's uid; list_drafts shows it.")
 
     @asynccontextmanager
     async def held(self, uid: str) -> AsyncIterator[None]:
@@ -142,10 +141,10 @@ class Drafts:
             raise not_found("This mailbox has no Drafts folder, so it has no drafts. Make one with create_draft.")
         return folder
 
-    async def _seen(self, folder: Folder, message_id: str) -> str | None:
-        """As `_find`; None also if that cannot be found out now."""
+    async def _seen(self, message_id: str) -> Saved | None:
+        """As `saved`; None also if that cannot be found out now."""
         try:
-            return await self._find(folder, message_id)
+            return await self.saved(message_id)
         except GatewayError:
             return None
 

@@ -47,12 +47,12 @@ class SentCopies:
         if self._by_server:
             return Copy("by_server")
         try:
-            sent = await self._account.made_special("sent", _SENT)
             if self._by_server is None:
+                sent = await self._account.made_special("sent", _SENT)
                 self._by_server = await self._is_there_already(sent, message_id)
                 if self._by_server:
                     return Copy("by_server")
-            await self._append(sent, octets, message_id)
+            await self._append(octets, message_id)
         except GatewayError as error:
             return Copy("failed", f"The message was sent, but Sent has no copy of it: {error.message}")
         return Copy("filed")
@@ -72,9 +72,9 @@ class SentCopies:
         async with self._account.open(sent.name) as opened:
             return "X-GM-EXT-1" in opened.capabilities or await uid_of(opened, message_id, deep=False) is not None
 
-    async def _append(self, sent: Folder, octets: bytes, message_id: str) -> None:
+    async def _append(self, octets: bytes, message_id: str) -> None:
         try:
-            await self._account.append(sent, octets, ["\\Seen"])
+            await self._account.file("sent", _SENT, octets, ["\\Seen"])
         except GatewayError as error:
             # It may have been filed before the connection was lost.
             if error.details.get("reason") not in ("lost", "timeout") or not await self.holds(message_id):
