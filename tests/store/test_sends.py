@@ -41,12 +41,35 @@ async def test_a_key_answers_so_long_and_no_longer(db: Database, automatic: bool
     assert await known(db, replace(one, request="r_2"), timedelta(minutes=minutes)) is None
 
 
-async def test_an_automatic_key_of_unknown_outcome_stands_longer_than_others(db: Database) -> None:
-    one = replace(ONE, automatic=True)
+@pytest.mark.parametrize("one", [replace(ONE, automatic=True), ONE, replace(ONE, key=None, draft="7-1")])
+async def test_what_is_unknown_stands_in_the_way_until_it_is_settled_and_then_like_others(
+    db: Database, one: Claim
+) -> None:
     await known(db, one)
     await sends.handing(db, "r_1", ANSWER)
     sends.unknown_soon(db, "r_1", START)
-    assert await known(db, replace(one, request="r_2"), timedelta(days=6)) is State.UNKNOWN
+    much_later, again = START + timedelta(days=400), replace(one, request="r_2")
+    assert await known(db, again, timedelta(days=400)) is State.UNKNOWN
+    assert await sends.unknown(db, 9, much_later) == []
+    sends.settled_soon(db, "r_1", ANSWER, much_later)
+    assert await known(db, again, timedelta(days=406)) is State.ACCEPTED
+    assert await known(db, again, timedelta(days=407)) is None
+
+
+async def test_what_is_on_its_way_keeps_its_key_however_long_that_takes(db: Database) -> None:
+    one = replace(ONE, automatic=True)
+    await known(db, one)
+    await sends.handing(db, "r_1", ANSWER)
+    assert await known(db, replace(one, request="r_2"), timedelta(hours=1)) is State.HANDING
+
+
+async def test_what_nobody_can_ask_for_again_is_looked_for_and_then_forgotten(db: Database) -> None:
+    await known(db, replace(ONE, key=None))
+    await sends.handing(db, "r_1", ANSWER)
+    await sends.recover(db, START)
+    assert [one.request for one in await sends.unknown(db, 9, START + timedelta(days=6))] == ["r_1"]
+    await known(db, replace(ONE, request="r_2"), timedelta(days=7))
+    assert await sends.of_request(db, "r_1") is None
 
 
 async def test_keys_are_of_a_token_and_drafts_of_a_mailbox(db: Database) -> None:

@@ -114,7 +114,7 @@ class Journal:
         while True:
             await self._clock.sleep(_SETTLING)
             try:
-                waiting = await sends.unknown(self._database, _MOST_SETTLED)
+                waiting = await sends.unknown(self._database, _MOST_SETTLED, self._clock.now())
             except StoreError:
                 continue
             for known in waiting:
@@ -167,7 +167,7 @@ class Journal:
     def _settle(self, known: Known) -> Facts:
         """It stands in Sent, so the server has it."""
         answer = {**known.answer, "sent_copy": "by_server"}
-        sends.accepted_soon(self._database, known.request, answer)
+        sends.settled_soon(self._database, known.request, answer, self._clock.now())
         return answer
 
     @asynccontextmanager

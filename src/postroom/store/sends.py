@@ -16,8 +16,12 @@ from postroom.store.spending import spend_in
 from postroom.store.times import to_text
 
 KEPT = timedelta(days=7)
-"""How long a caller's key answers; and how long what is not known to have been taken stands in the way."""
+"""How long a caller's key answers; and how long what may have been taken is looked for."""
 KEPT_AUTOMATIC = timedelta(minutes=10)
+_UNKNOWN = (
+    "UPDATE sends SET state = 'unknown', until = CASE WHEN key IS NULL AND draft IS NULL THEN ? ELSE '9999' END WHERE "
+)
+"""What somebody may ask for again stands in the way until it is settled: time makes nothing certain."""
 
 
 class State(StrEnum):
@@ -103,10 +107,16 @@ def accepted_soon(db: Database, request: str, answer: Mapping[str, Any]) -> None
 def unknown_soon(db: Database, request: str, now: datetime) -> None:
     """Nobody knows whether the server has it. Until that is written it stands as `handing`, which says the same."""
     until = to_text(now + KEPT)
+    _unwatched(db, lambda connection: connection.execute(f"{_UNKNOWN}request = ?", (until, request)))
+
+
+def settled_soon(db: Database, request: str, answer: Mapping[str, Any], now: datetime) -> None:
+    """What nobody knew the end of was taken. It answers as long as any other from now on."""
+    told, until = orjson.dumps(answer).decode(), to_text(now + KEPT)
     _unwatched(
         db,
         lambda connection: connection.execute(
-            "UPDATE sends SET state = 'unknown', until = ? WHERE request = ?", (until, request)
+            "UPDATE sends SET state = 'accepted', answer = ?, until = ? WHERE request = ?", (told, until, request)
         ),
     )
 
@@ -121,10 +131,11 @@ async def of_request(db: Database, request: str) -> Known | None:
     return await db.read(lambda connection: _one(connection, request))
 
 
-async def unknown(db: Database, most: int) -> list[Known]:
-    """Of those that nobody knows the end of, the newest."""
-    query = f"SELECT {_COLUMNS} FROM sends WHERE state = 'unknown' ORDER BY at DESC LIMIT ?"  # noqa: S608 - constants
-    rows = await db.read(lambda connection: connection.execute(query, (most,)).fetchall())
+async def unknown(db: Database, most: int, now: datetime) -> list[Known]:
+    """Of those that nobody knows the end of, the newest, of the last days alone."""
+    query = f"SELECT {_COLUMNS} FROM sends WHERE state = 'unknown' AND at > ? ORDER BY at DESC LIMIT ?"  # noqa: S608 - constants
+    since = to_text(now - KEPT)
+    rows = await db.read(lambda connection: connection.execute(query, (since, most)).fetchall())
     return list(map(_known, rows))
 
 
@@ -134,13 +145,13 @@ async def recover(db: Database, now: datetime) -> None:
 
     def sort(connection: Connection) -> None:
         connection.execute("DELETE FROM sends WHERE state = 'begun'")
-        connection.execute("UPDATE sends SET state = 'unknown', until = ? WHERE state = 'handing'", (until,))
+        connection.execute(f"{_UNKNOWN}state = 'handing'", (until,))
 
     await db.write(sort)
 
 
 def _claim(connection: Connection, wanted: Claim, most: int, now: datetime) -> Claimed:
-    connection.execute("DELETE FROM sends WHERE until <= ?", (to_text(now),))
+    connection.execute("DELETE FROM sends WHERE until <= ? AND state IN ('accepted', 'unknown')", (to_text(now),))
     rows = connection.execute(_SAME, (wanted.token, wanted.key, wanted.mailbox, wanted.draft)).fetchall()
     for known in map(_known, rows):
         if known.state is not State.BEGUN:
