@@ -61,9 +61,9 @@ def test_what_an_operator_does_is_recorded_and_the_trail_is_whole(over: Run, tmp
     ("statement", "told"),
     [
         ("UPDATE audit SET line = replace(line, 'sends', 'trash') WHERE seq = 2", "record 2: has a seal that is not"),
-        ("DELETE FROM audit WHERE seq = 2", "record 2: is missing; between 1 and 3 were 2\n"),
+        ("DELETE FROM audit WHERE seq = 2", "record 2: is missing\n"),
         ("DELETE FROM audit WHERE seq = 4", "record 4: and all after it up to 4 at least are missing; the end was"),
-        ("UPDATE audit SET seq = 9 WHERE seq = 4", "record 4: is missing; between 3 and 9 were 4 to 8\n"),
+        ("UPDATE audit SET seq = 9 WHERE seq = 4", "record 4: is missing, and so are all up to 8\n"),
         ("DELETE FROM audit_key", "record 4: has no key any more"),
         ("DELETE FROM audit", "record 1: and all after it up to 4 at least are missing"),
     ],

@@ -70,6 +70,17 @@ def test_a_token_is_created_and_written_to_stdout_alone(run: Run, tmp_path: Path
     assert result.stdout.strip().encode() not in state
 
 
+@pytest.mark.parametrize(
+    ("options", "missing"),
+    [((), ["scopes", "mailboxes"]), (("--scopes", "read"), ["mailboxes"]), (("--mailboxes", "work"), ["scopes"])],
+    ids=str,
+)
+def test_a_token_that_can_do_next_to_nothing_is_told_of(run: Run, options: tuple[str, ...], missing: list[str]) -> None:
+    result = run("token", "create", "script", *options, "--print")
+    assert well_formed(result.stdout.removesuffix("\n"))
+    assert re.findall(r"It has no (\w+)\. .* give --\w+ to a new one", result.stderr) == missing
+
+
 def test_without_a_terminal_nothing_is_created_unless_told_to_print(run: Run, tmp_path: Path) -> None:
     result = run("token", "create", "script")
     assert (result.exit_code, result.stdout) == (1, "")
@@ -209,7 +220,8 @@ def test_a_port_that_is_taken_is_told(run: Run, config: Path) -> None:
         result = run("serve")
     assert result.exit_code == 1
     assert result.stderr == (
-        "cannot listen there: Address already in use; end what uses the port, or choose another one\n"
+        f"cannot listen at 127.0.0.1:{port}: Address already in use; "
+        "end what uses the port, or choose another one as server.listen\n"
     )
 
 

@@ -174,7 +174,7 @@ def test_any_one_thing_done_to_the_rows_is_found_where_it_was_done(
         ('line = replace(line, \'"seq":4\', \'"seq":"\\u001b[2J"\')', r"record 4: calls itself '\x1b[2J'"),
         ("seq = -7", "record -7: has a number that no record has"),
         ("seq = 0", "record 0: has a number that no record has"),
-        ("seq = 9223372036854775807", "record 4: is missing; between 3 and 5 were 4"),
+        ("seq = 9223372036854775807", "record 4: is missing"),
     ],
 )
 def test_whatever_somebody_writes_into_a_row_is_a_finding_and_no_failure(written: Path, change: str, told: str) -> None:

@@ -32,7 +32,7 @@ def serve_gateway(config_path: Path | None, insecure_permissions: bool) -> None:
     config = loaded(config_path, insecure_permissions)
     from postroom.app import serve  # noqa: PLC0415 - the server's libraries would slow every other command
 
-    with failures_told():
+    with failures_told(f"{config.server.listen.host}:{config.server.listen.port}"):
         serve(config)
 
 

@@ -19,7 +19,7 @@ _DEFAULT_VARIABLE = "POSTROOM_TOKEN"
 _TOKEN = re.compile(r"[!-~]{1,4096}", re.ASCII)
 
 
-@click.command("bridge")
+@click.command("bridge", short_help="Speak MCP on stdin and stdout.")
 @click.option("--url", default=_DEFAULT_URL, show_default=True, help="The gateway's MCP endpoint.")
 @click.option(
     "--token-env",

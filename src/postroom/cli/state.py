@@ -68,8 +68,11 @@ def changing_store(config: Config, work: Callable[[Database], Awaitable[T]]) -> 
 
 
 @contextmanager
-def failures_told() -> Iterator[None]:
-    """What the operator can repair is told in a sentence; anything else is a defect and keeps its traceback."""
+def failures_told(listen: str = "that address") -> Iterator[None]:
+    """What the operator can repair is told in a sentence; anything else is a defect and keeps its traceback.
+
+    `listen` is the address that was to be listened at.
+    """
     try:
         yield
     except (FileFault, StoreError) as failure:
@@ -77,7 +80,8 @@ def failures_told() -> Iterator[None]:
     except OSError as failure:
         if failure.errno not in _NO_LISTENING:
             raise
-        fail(f"cannot listen there: {os.strerror(failure.errno)}; end what uses the port, or choose another one")
+        reason = os.strerror(failure.errno)
+        fail(f"cannot listen at {listen}: {reason}; end what uses the port, or choose another one as server.listen")
 
 
 def fail(message: str, status: int = 1) -> NoReturn:

@@ -18,7 +18,7 @@ _TOLD = {
 }
 
 
-@click.command()
+@click.command(short_help="Stop the gateway from sending, or more.")
 @click.option("--sends", "what", flag_value=Stopped.SENDS.value, default=True, help="Send nothing (the default).")
 @click.option("--changes", "what", flag_value=Stopped.CHANGES.value, help="Send and change nothing.")
 @click.option("--all", "what", flag_value=Stopped.ALL.value, help="Refuse every call.")

@@ -95,9 +95,11 @@ def create_token(
     changing_store(config, partial(tokens.create, record=record))
     click.echo(f"Token {name} (id {issued.id}) expires: {_day(expires)}. It is shown this once:", err=True)
     click.echo(issued.text.reveal())
+    for option in _left_out(record):
+        click.echo(f"It has no {option}. If that is not meant, revoke it and give --{option} to a new one.", err=True)
 
 
-@token.command("list")
+@token.command("list", short_help="Show issued tokens, also those that ended.")
 @config_option
 @insecure_option
 def list_tokens(config_path: Path | None, insecure_permissions: bool) -> None:
@@ -136,6 +138,12 @@ def _chosen(text: str, known: Iterable[str], noun: str) -> list[str]:
             choice = nearest(word, known) or f"there are: {', '.join(known) or 'none'}"
             raise click.BadParameter(f'there is no {noun} "{word}"; {choice}')
     return words
+
+
+def _left_out(record: TokenRecord) -> list[str]:
+    """The options without which a token can do next to nothing, of those that were not given."""
+    given = {"scopes": record.scopes, "mailboxes": record.mailboxes}
+    return [option for option, values in given.items() if not values]
 
 
 def _row(record: TokenRecord, now: datetime) -> tuple[str, ...]:

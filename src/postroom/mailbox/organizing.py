@@ -72,7 +72,7 @@ class Organizer:
     async def label(self, folder: str, asked: Asked, add: Sequence[str], remove: Sequence[str]) -> Results:
         """Give and take labels, which are keywords, or Gmail's."""
         if not add and not remove:
-            raise invalid("add", "or remove must name a label")
+            raise invalid("add", "name a label here or in remove")
 
         async def attempt(proved: bool) -> Results:
             async with self._account.changing(folder, proved=proved) as opened:

@@ -111,8 +111,8 @@ class _Reading:
     def _judge_place(self, seq: int, record: Mapping[str, Any]) -> None:
         before = self._before
         if seq != before.seq + 1:
-            gap = f"{before.seq + 1:,} to {seq - 1:,}" if seq > before.seq + 2 else f"{before.seq + 1:,}"
-            self._found(before.seq + 1, f"is missing; between {before.seq:,} and {seq:,} were {gap}")
+            more = f", and so are all up to {seq - 1:,}" if seq > before.seq + 2 else ""
+            self._found(before.seq + 1, f"is missing{more}")
         elif record.get("prev") != before.hash:
             words = "does not follow from the one before it; one of the two was changed, or something was put or taken"
             self._found(seq, words)
