@@ -38,7 +38,7 @@ ARGUMENTS: Mapping[str, str] = {
     "safe_html": "Add the HTML without anything active or remote.",
     "headers": "Add all header fields, decoded.",
     "links": "Add the links with where they really lead.",
-    "max_chars": "Characters of each text, or of a whole transcript, at most; 20,000 if left out.",
+    "max_chars": "Characters of each text, or of a whole transcript, at most: 1 to 2,000,000; 20,000 if left out.",
 }
 
 FIELDS: Mapping[str, str] = {

@@ -14,9 +14,9 @@ from postroom.operations.blob import Blob
 from postroom.operations.catalogue import CATALOGUE
 from postroom.operations.operation import Effect, Operation
 from postroom.operations.schema import argument_schema
+from scripts.docs import errors, signals
 from scripts.docs.glossary import ARGUMENTS, FIELDS
 from scripts.docs.markdown import GENERATED, code, document, table
-from scripts.docs.signals import section
 from scripts.docs.words import about, field_words
 
 _INTRODUCTION = """\
@@ -25,7 +25,7 @@ on both: over HTTP those in braces stand in the path, the others are query param
 a JSON body otherwise. An argument that is null counts as left out; an unknown one is an error.
 
 A token with one mailbox need not name it. Over MCP an answer with words that strangers wrote begins with
-`untrusted`, which names their fields."""
+`untrusted`, which names their fields. A call that fails answers one of these [errors](#errors)."""
 
 _OF_BLOB = """\
 Answer: over HTTP the octets themselves, streamed. Over MCP they stand in the answer as far as
@@ -39,7 +39,8 @@ def page() -> str:
     """The whole document."""
     shapes: dict[type[BaseModel], None] = {}
     tools = [block for operation in CATALOGUE.values() for block in _tool(operation, shapes)]
-    return document([GENERATED, "# Tools", _INTRODUCTION, _overview(), *tools, _SHAPES, *_told(shapes), section()])
+    ends = [signals.section(), errors.section()]
+    return document([GENERATED, "# Tools", _INTRODUCTION, _overview(), *tools, _SHAPES, *_told(shapes), *ends])
 
 
 def arguments() -> Iterator[tuple[str, str, str]]:
@@ -85,7 +86,11 @@ def _is_its_own(operation: Operation[Any, Any]) -> bool:
 
 
 def _scope(operation: Operation[Any, Any]) -> str:
-    return code(operation.access.scope) if operation.access.scope else "any"
+    """The scope that a call needs, and the arguments with which it is another one."""
+    access = operation.access
+    more = [f"and {code(scope)} with `{name}: true`" for name, scope in access.also.items()]
+    other = [f"or {code(scope)} with `{name}: true`" for name, scope in access.instead.items()]
+    return ", ".join([code(access.scope) if access.scope else "any", *more, *other])
 
 
 def _routes(operation: Operation[Any, Any]) -> str:

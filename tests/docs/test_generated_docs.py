@@ -1,14 +1,17 @@
 """The documents made from the code are what the code says, and every key, argument and field has its words."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from pydantic import BaseModel
 
+from postroom.base.errors import Code
 from postroom.config import load
 from postroom.operations.answer import Answer
 from postroom.operations.catalogue import CATALOGUE
+from postroom.surfaces.responses import STATUS
 from scripts.docs import configuration, tools
 from scripts.docs.__main__ import FOLDER, PAGES
 from scripts.docs.glossary import ARGUMENTS, FIELDS
@@ -49,6 +52,17 @@ def test_every_key_is_in_the_document_with_its_default_and_what_is_refused() -> 
 def test_every_argument_has_words_and_none_are_left_over() -> None:
     bare = {name for _, name, words in tools.arguments() if not words}
     assert bare == set(ARGUMENTS)
+
+
+def test_the_scopes_are_told_that_an_argument_asks_for_or_makes_do_with() -> None:
+    page = tools.page()
+    assert "| `organize`, and `delete` with `permanent: true` | destructive |" in page
+    assert "| `send`, or `draft` with `draft: true` | destructive, open world |" in page
+
+
+def test_every_error_code_is_told_with_its_status() -> None:
+    told = re.findall(r"^\| `(\w+)` \| (\d{3}) \| \S", tools.page(), re.MULTILINE)
+    assert told == [(code.value, str(STATUS[code])) for code in Code]
 
 
 def test_every_field_of_an_answer_has_words_and_none_are_left_over() -> None:

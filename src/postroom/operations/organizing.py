@@ -94,6 +94,7 @@ class Count(Answer):
 
 class MarkSeen(OneOrMany):
     seen: Boolean = True
+    """false marks them as unseen."""
 
 
 class SetLabels(Many):

@@ -43,6 +43,7 @@ class Shape(BaseModel):
     limit: Annotated[Integer, Field(ge=1, le=500)] = DEFAULT_LIMIT
     fields: Fields | None = None
     preview: Annotated[Integer | None, Field(ge=1, le=LONGEST_PREVIEW, description="Characters of text per row")] = None
+    """Characters of the reader text to add to each row, 1 to 1,000; none if left out."""
 
 
 class Correspondent(Answer):
