@@ -1,4 +1,4 @@
-"""Saving drafts on servers that are full, refuse, or hang up: a key is held only by what may have been saved."""
+"""Drafts and copies on servers that are full, refuse, or hang up: what may be done again is said, and nothing else."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from tests.servers.gateway import Gateway, running_gateway
-from tests.servers.player import ImapPlayer
+from tests.servers.player import ImapPlayer, SmtpPlayer
 
 _MAIL = 'MAILBOX "INBOX" uidvalidity=3 uidnext=2\nMSG "INBOX" uid=1 subject="Question"\n'
 _DRAFTS = 'MAILBOX "Drafts" uidvalidity=4 uidnext=1 attrs="\\Drafts"\n'
 _ANSWER = {"uid": "1-3", "body_text": "Yes.", "draft": True, "idempotency_key": "one"}
-_TOKENS = {"drafter": ("read, draft", "work")}
+_TOKENS = {"drafter": ("read, draft", "work"), "all": ("read, draft, send", "work")}
 
 
 class Vanishing(ImapPlayer):  # type: ignore[misc]  # the player has no types
@@ -39,12 +39,15 @@ def playing(
     case.mkdir()
     (case / "imap.txt").write_text(f"CAPS-AUTH {capabilities}\n{_MAIL}{_DRAFTS}{script}\n")
     with player_type(str(case)) as player:
-        mailboxes = (
-            "  - name: work\n    address: ana@example.net\n"
-            f"    imap: {{host: 127.0.0.1, port: {player.port}, tls: none, username: u, password: p}}\n"
-        )
-        with running_gateway(folder, mailboxes, _TOKENS, "limits: {command_seconds: 2}") as gateway:
-            yield gateway, player
+        (case / "smtp.txt").write_text("EHLO SIZE 1000000\n")
+        with SmtpPlayer(str(case)) as smtp:
+            mailboxes = (
+                "  - name: work\n    address: ana@example.net\n    identities: [ana@example.net]\n"
+                f"    imap: {{host: 127.0.0.1, port: {player.port}, tls: none, username: u, password: p}}\n"
+                f"    smtp: {{host: 127.0.0.1, port: {smtp.port}, tls: none}}\n"
+            )
+            with running_gateway(folder, mailboxes, _TOKENS, "limits: {command_seconds: 2}") as gateway:
+                yield gateway, player
 
 
 def test_a_draft_that_was_refused_may_be_saved_with_the_same_key(tmp_path: Path) -> None:
@@ -83,3 +86,17 @@ def test_a_draft_that_was_saved_is_told_so_though_its_uid_cannot_be_found_out(tm
         assert (saved["uid"], saved["folder"]) == (None, "Drafts")
         assert "list_drafts" in saved["warnings"][0]
         assert len(player.appends) == 1
+
+
+def test_what_fails_after_a_message_was_sent_is_never_told_as_something_to_try_again(tmp_path: Path) -> None:
+    script = "ON APPEND *\nCLOSE\n\nON UID STORE *\nS> {tag} NO [INUSE] later\n"
+    with playing(tmp_path, script) as (gateway, _):
+        told = gateway.call("reply", {"uid": "1-3", "body_text": "Yes."})
+        assert (told["outcome"], told["sent_copy"]) == ("accepted", "failed")
+        unfiled, unmarked = told["warnings"]
+        assert unfiled == (
+            "The message was sent: do not send it again. "
+            "But Sent has no copy of it: its IMAP server cannot be reached now."
+        )
+        assert unmarked.startswith("The answer was sent: do not send it again.")
+        assert "ry again" not in unmarked

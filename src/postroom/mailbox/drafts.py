@@ -17,6 +17,7 @@ from postroom.mail.outgoing.model import Outgoing, StrictAddress
 from postroom.mail.outgoing.redraft import read_draft
 from postroom.mailbox.account import Account
 from postroom.mailbox.downloads import Download
+from postroom.mailbox.faults import why_undone
 from postroom.mailbox.finding import uid_of
 from postroom.mailbox.folders import Folder
 from postroom.mailbox.organizing import Organizer
@@ -102,10 +103,10 @@ class Drafts:
             folder = await self._named()
             results = await self._organizer.erase(folder.name, read_uids([uid], whole=True, several=False))
         except GatewayError as error:
-            return f"The old draft {uid} is still there: {error.message}"
+            return f"The old draft {uid} may still be there: {why_undone(error)}"
         (result,) = results.results
         if result.error is not None and result.error.code is not Code.NOT_FOUND:
-            return f"The old draft {uid} is still there: {result.error.message}"
+            return f"The old draft {uid} may still be there: {why_undone(result.error)}"
         return results.note
 
     async def delete(self, uid: str) -> None:

@@ -53,6 +53,11 @@ def imap_error(fault: ImapFault, mailbox: str) -> GatewayError:
     return GatewayError(Code.IMAP_ERROR, f"Mailbox {mailbox}: {what}. {_advice(fault)}", **details)
 
 
+def why_undone(error: GatewayError) -> str:
+    """Why what should follow a thing that is done was not; no advice to call again, which would do it twice."""
+    return "its IMAP server cannot be reached now." if error.details.get("retryable") else error.message
+
+
 def refusal(fault: RefusedFault, mailbox: str) -> GatewayError:
     """A NO of the server, told by its response code."""
     if fault.code in _CONFLICTS:

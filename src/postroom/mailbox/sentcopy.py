@@ -7,6 +7,7 @@ from typing import Literal
 
 from postroom.base.errors import GatewayError
 from postroom.mailbox.account import Account
+from postroom.mailbox.faults import why_undone
 from postroom.mailbox.finding import uid_of
 from postroom.mailbox.folders import Folder
 
@@ -54,7 +55,8 @@ class SentCopies:
                     return Copy("by_server")
             await self._append(octets, message_id)
         except GatewayError as error:
-            return Copy("failed", f"The message was sent, but Sent has no copy of it: {error.message}")
+            why = why_undone(error)
+            return Copy("failed", f"The message was sent: do not send it again. But Sent has no copy of it: {why}")
         return Copy("filed")
 
     async def holds(self, message_id: str) -> bool:

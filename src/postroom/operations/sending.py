@@ -16,6 +16,7 @@ from postroom.mail.outgoing.compose import checked
 from postroom.mail.outgoing.model import Cleared, Outgoing, StrictAddress
 from postroom.mail.outgoing.replying import Reply, derive_reply
 from postroom.mailbox.drafts import Drafts, Saved
+from postroom.mailbox.faults import why_undone
 from postroom.mailbox.outbox import Outbox
 from postroom.mailbox.sending import Taken
 from postroom.mailbox.sentcopy import Copy
@@ -153,7 +154,7 @@ async def reply(call: Call, ask: ReplyAsk) -> Sent | Draft:
         try:
             await view.organizer.mark_answered(ask.folder or view.default_folder, asked)
         except GatewayError as error:
-            return f"The message was answered, but could not be marked so: {error.message}"
+            return f"The answer was sent: do not send it again. But the message is not marked so: {why_undone(error)}"
         return None
 
     return await _Delivery(call, outbox, claim, answer.meant, answered, answer.said).once()
