@@ -206,3 +206,25 @@ def test_a_folder_that_another_client_renames_costs_no_copy_and_no_draft(writer:
         client.delete("Renamed")
     uid = writer.ask("create_draft", **draft | {"subject": "Third"})["uid"]
     assert writer.ask("send_draft", uid=uid)["sent_copy"] == "filed"
+
+
+def test_the_audit_tells_whom_a_draft_is_for_though_the_caller_did_not(writer: Writer) -> None:
+    writer.dovecot.deliver(writer.user, [plain("Question")])
+    (row,) = writer.ask("list_messages")["messages"]
+    writer.ask("create_draft", reply_to_uid=row["uid"], body_text="Yes.")
+    uid = writer.ask("reply", uid=row["uid"], body_text="Yes.", draft=True)["uid"]
+    writer.ask("update_draft", uid=uid, subject="Other", cc=["cy@example.com"])
+    told = {}
+    for tool in ("create_draft", "reply", "update_draft"):
+        (record,) = writer.ask("audit_log", action=f"{writer.surface}.{tool}")["records"]
+        told[tool] = record["facts"]["recipients"]
+    assert told == {
+        "create_draft": ["dana@example.org"],
+        "reply": ["dana@example.org"],
+        "update_draft": ["dana@example.org", "cy@example.com"],
+    }
+
+
+def test_a_folder_that_a_draft_cannot_go_to_is_not_ignored(writer: Writer) -> None:
+    error = writer.ask("create_draft", subject="x", folder="Archive")["error"]
+    assert (error["code"], error["details"]["argument"]) == ("validation_error", "folder")

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from postroom.base.caller import Scope
+from postroom.base.errors import invalid
 from postroom.mail.model import Shown
 from postroom.mail.outgoing.compose import checked
 from postroom.mail.outgoing.model import Outgoing, StrictAddress
@@ -145,6 +146,8 @@ class Deleted(Answer):
 async def create_draft(call: Call, ask: CreateDraft) -> Draft:
     """Save a draft; nothing is sent. With reply_to_uid, recipients, subject and thread are derived unless given."""
     check_may_attach(call, ask.attachments)
+    if ask.folder is not None and ask.reply_to_uid is None:
+        raise invalid("folder", "is that of reply_to_uid, which is missing; drafts lie in Drafts alone")
     outbox, view = call.outbox(ask.mailbox), call.mailbox(ask.mailbox)
     sender = outbox.sender(ask.author)
     reply = None
@@ -168,6 +171,7 @@ async def create_draft(call: Call, ask: CreateDraft) -> Draft:
             references=reply.references if reply else (),
         )
     )
+    note_recipients(call, meant)
     return saved_draft(await view.drafts.save(meant), meant, reply)
 
 
@@ -199,6 +203,7 @@ async def update_draft(call: Call, ask: UpdateDraft) -> Draft:
             changes["files"] = await files_of(call, ask)
         meant = replace(old, **changes, message_id=outbox.new_message_id(changes["from_"]))
         outbox.check_sender(meant.from_)
+        note_recipients(call, meant)
         saved = await drafts.save(checked(meant))
         left = await drafts.discard(ask.uid)
     return saved_draft(saved, meant, None, *_of_texts(ask, old), left)
@@ -212,6 +217,11 @@ async def delete_draft(call: Call, ask: DeleteDraft) -> Deleted:
     async with drafts.held(ask.uid):
         await drafts.delete(ask.uid)
     return Deleted(deleted=True)
+
+
+def note_recipients(call: Call, meant: Outgoing) -> None:
+    """For the audit: whom a message is for, those among them that the caller did not name."""
+    call.note(recipients=[one.address for one in meant.recipients])
 
 
 def saved_draft(saved: Saved, meant: Outgoing, reply: Reply | None, *more: str | None) -> Draft:

@@ -26,7 +26,7 @@ from postroom.operations.access import Access
 from postroom.operations.answer import Answer
 from postroom.operations.ask import Boolean, MailboxAsk, Uid
 from postroom.operations.books import stopped_by_operator
-from postroom.operations.drafting import Draft, left_out_of, saved_draft
+from postroom.operations.drafting import Draft, left_out_of, note_recipients, saved_draft
 from postroom.operations.journal import Entry, Facts
 from postroom.operations.operation import SENDS, Call, Surface, operation
 from postroom.operations.outgoing import (
@@ -289,6 +289,7 @@ async def _saved(call: Call, claim: Claim, answer: _Answering, drafts: Drafts) -
 
     async def attempt(entry: Entry) -> Facts:
         meant = checked(await answer.meant(claim.message_id))
+        note_recipients(call, meant)
         await entry.handing(_draft_facts(meant, answer, Saved(None, "")))
         try:
             saved = await drafts.save(meant)

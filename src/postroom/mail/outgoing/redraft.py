@@ -105,7 +105,9 @@ def _sender(head: Head) -> StrictAddress | None:
         (one,) = parse_addresses(value)
         return of_parts(one.name, one.address)
     except ValueError:
-        raise invalid("from", "the draft has not one usable sender there; give this argument anew") from None
+        raise invalid(
+            "from", "the draft has not one usable sender there; give this argument anew with update_draft"
+        ) from None
 
 
 def _people(head: Head, argument: str) -> tuple[StrictAddress, ...]:
@@ -123,12 +125,14 @@ def _only(head: Head, argument: str) -> bytes:
     name = argument.replace("_", "-")
     values = [field.value for field in head.fields if field.name.lower() == name]
     if len(values) > 1:
-        raise invalid(argument, "the draft has this field more than once; give this argument anew")
+        raise invalid(argument, "the draft has this field more than once; give this argument anew with update_draft")
     return values[0] if values else b""
 
 
 def _unusable(argument: str) -> GatewayError:
-    return invalid(argument, "the draft has somebody there whom mail cannot be sent to; give this argument anew")
+    return invalid(
+        argument, "the draft has somebody there whom mail cannot be sent to; give this argument anew with update_draft"
+    )
 
 
 def _files(root: Entity) -> Iterator[OutgoingFile]:
