@@ -25,7 +25,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
     smtp/           the submission client: logged-in sessions, one attempt for each message
         submission  opening  login  session  transaction  submitter  outcome  faults
     store/          what survives a restart: tokens, keys, sends, what was spent, the audit trail, the stop switch
-        database  worker  migrations  times  tokens  keys  sends  spending  switch
+        database  worker  lock  migrations  times  tokens  keys  sends  spending  switch
         audit  auditkeys  audithead  auditcheck  auditlist
     mailbox/        the door: nobody else reaches IMAP, SMTP or the unfiltered account
         account  folders  naming  labels  reading  parsing  fetching  sections  session  cache  listing  searching

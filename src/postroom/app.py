@@ -28,6 +28,7 @@ from postroom.operations.trail import Trail
 from postroom.store import keys
 from postroom.store.audit import Event
 from postroom.store.database import FILE_NAME, Database
+from postroom.store.lock import one_gateway
 from postroom.store.switch import Switch
 from postroom.surfaces.application import Application
 from postroom.surfaces.authenticate import Authenticator
@@ -61,6 +62,7 @@ async def running(
         path = config.state_dir / FILE_NAME
         database = await Database.open(path, insecure_permissions=config.insecure_permissions)
         stack.push_async_callback(database.close)
+        stack.enter_context(one_gateway(config.state_dir))
         seal = Seal(await keys.ring(database, clock.now()))
         entries = [open_mailbox(mailbox, config.limits, clock) for mailbox in config.mailboxes]
         directory = Directory(entries, seal, clock, config.limits.inbox_seconds)

@@ -2,8 +2,12 @@
 
 from pathlib import Path
 
+import pytest
+
 from postroom.app import passwords_written_out
 from postroom.config import load
+from postroom.store.worker import StoreError
+from tests.servers.gateway import running_gateway
 
 
 def test_a_password_in_the_file_is_told_of_and_a_reference_is_not(tmp_path: Path) -> None:
@@ -17,3 +21,15 @@ def test_a_password_in_the_file_is_told_of_and_a_reference_is_not(tmp_path: Path
     )
     path.chmod(0o600)
     assert passwords_written_out(load(path)) == ["inline", "outgoing"]
+
+
+def test_a_second_gateway_over_the_same_state_does_not_start_until_the_first_has_ended(tmp_path: Path) -> None:
+    with running_gateway(tmp_path, "  []", {}) as first:
+        with (
+            pytest.raises(StoreError, match="in use by another gateway; stop that one"),
+            running_gateway(tmp_path, "  []", {}),
+        ):
+            raise AssertionError("both run")
+        assert first.get("/health", None).status_code == 200
+    with running_gateway(tmp_path, "  []", {}) as after:
+        assert after.get("/health", None).status_code == 200

@@ -11,6 +11,7 @@ from postroom.base.clock import HandClock
 from postroom.store import sends
 from postroom.store.database import Database
 from postroom.store.sends import Claim, Claimed, State
+from postroom.store.worker import StoreError
 
 pytestmark = pytest.mark.anyio
 START = HandClock().now()
@@ -110,3 +111,10 @@ async def test_a_restart_frees_what_was_begun_and_knows_nothing_of_what_was_hand
     await sends.recover(db, START)
     left = [await sends.of_request(db, request) for request in requests]
     assert [one and one.state for one in left] == [None, State.UNKNOWN, State.ACCEPTED]
+
+
+async def test_nothing_is_handed_over_that_is_not_claimed_any_more(db: Database) -> None:
+    await known(db, ONE)
+    await sends.recover(db, START)
+    with pytest.raises(StoreError, match="lost a message"):
+        await sends.handing(db, "r_1", ANSWER)

@@ -14,6 +14,7 @@ import orjson
 from postroom.store.database import Database
 from postroom.store.spending import spend_in
 from postroom.store.times import to_text
+from postroom.store.worker import StoreError
 
 KEPT = timedelta(days=7)
 """How long a caller's key answers; and how long what may have been taken is looked for."""
@@ -90,8 +91,8 @@ async def claim(db: Database, wanted: Claim, most: int, now: datetime) -> Claime
 
 
 async def handing(db: Database, request: str, answer: Mapping[str, Any]) -> None:
-    """On the disk when it returns: from now on the server may have it."""
-    await db.write(lambda connection: _set(connection, request, State.HANDING, answer))
+    """On the disk when it returns: from now on the server may have it. Raises StoreError if it is not claimed."""
+    await db.write(lambda connection: _hand(connection, request, answer))
 
 
 async def accepted(db: Database, request: str, answer: Mapping[str, Any]) -> None:
@@ -166,9 +167,15 @@ def _claim(connection: Connection, wanted: Claim, most: int, now: datetime) -> C
     return Claimed()
 
 
-def _set(connection: Connection, request: str, state: State, answer: Mapping[str, Any]) -> None:
+def _hand(connection: Connection, request: str, answer: Mapping[str, Any]) -> None:
+    if not _set(connection, request, State.HANDING, answer):
+        raise StoreError("the journal has lost a message that was claimed")
+
+
+def _set(connection: Connection, request: str, state: State, answer: Mapping[str, Any]) -> bool:
     told = orjson.dumps(answer).decode()
-    connection.execute("UPDATE sends SET state = ?, answer = ? WHERE request = ?", (state, told, request))
+    changed = connection.execute("UPDATE sends SET state = ?, answer = ? WHERE request = ?", (state, told, request))
+    return changed.rowcount == 1
 
 
 def _one(connection: Connection, request: str) -> Known | None:
