@@ -13,7 +13,8 @@ An import may only point down a storey; neighbours in a storey do not know each 
         page/css  page/sheet  page/media  page/selectors  page/cascade  page/properties  page/lengths  page/colours
         page/geometry  page/state  page/walk  page/rows  page/words  page/safe  page/loads
         outgoing/model  outgoing/address  outgoing/domain  outgoing/identity  outgoing/file  outgoing/words
-        outgoing/fields  outgoing/body  outgoing/compose  outgoing/check  outgoing/replying  outgoing/redraft
+        outgoing/fields  outgoing/body  outgoing/compose  outgoing/check  outgoing/replying  outgoing/marks
+        outgoing/redraft
         query/tree  query/filters  query/program  query/matching  query/pushdown  query/sorting
     config/         the configuration file as frozen values, or every fault at once
         load  schema  servers  section  values  rules  wording  nodes  faults  credential

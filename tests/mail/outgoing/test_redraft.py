@@ -8,7 +8,7 @@ import pytest
 
 from postroom.base.errors import GatewayError
 from postroom.mail.outgoing.address import read_addresses, strict_address
-from postroom.mail.outgoing.compose import compose, new_message_id
+from postroom.mail.outgoing.compose import checked, compose, new_message_id
 from postroom.mail.outgoing.file import outgoing_file
 from postroom.mail.outgoing.model import Outgoing
 from postroom.mail.outgoing.redraft import read_draft
@@ -32,6 +32,7 @@ MEANT = Outgoing(
     date=datetime(2026, 3, 3, 9, 0, tzinfo=UTC),
     in_reply_to="<p@x>",
     references=("<o@x>", "<p@x>"),
+    marks=(("Importance", "high"), ("X-Priority", "1")),
 )
 
 
@@ -93,6 +94,14 @@ def test_whoever_a_draft_is_from_is_not_replaced_without_a_word(sender: str) -> 
         read_draft(draft, ANA)
     assert told.value.details["argument"] == "from"
     assert read_draft(draft, ANA, replaced={"from"}).from_ == ANA
+
+
+def test_what_a_draft_was_marked_with_goes_along_and_nothing_else_in_its_place() -> None:
+    marks = "X-PRIORITY: 2 (High)\r\nimportance: High\r\n x\r\nSensitivity: =?utf-8?q?a?=\r\nPriority: urgent,\r\n"
+    told = read_draft(f"To: bo@example.com\r\n{marks}\r\nHi\r\n".encode(), ANA)
+    assert told.marks == (("Importance", "high"), ("X-Priority", "2"))
+    with pytest.raises(ValueError, match="mark"):
+        checked(replace(told, marks=(("Bcc", "evil@example.com"),)))
 
 
 TEXT, HTML = "Content-Type: text/plain\n\nHello\n", "Content-Type: text/html\n\n<p>Hello</p>\n"

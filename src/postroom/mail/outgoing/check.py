@@ -71,7 +71,7 @@ def _values(fields: Sequence[Field], outgoing: Outgoing) -> Iterator[str]:
     date = outgoing.date.replace(microsecond=0) if outgoing.date is not None else None
     if parse_date(values.get("Date", b"")) != date:
         yield "the date"
-    ids = {"Message-ID": outgoing.message_id, "In-Reply-To": outgoing.in_reply_to or ""}
+    ids = {"Message-ID": outgoing.message_id, "In-Reply-To": outgoing.in_reply_to or "", **dict(outgoing.marks)}
     for name, id_ in ids.items():
         if values.get(name, b"").decode("ascii", "replace") != id_:
             yield name

@@ -12,6 +12,7 @@ from postroom.base.errors import invalid
 from postroom.mail.lines import one_line
 from postroom.mail.outgoing.body import Encoded, encode_octets, encode_text, stands_for_itself
 from postroom.mail.outgoing.fields import address_field, date_field, fold, parameters_field, text_field
+from postroom.mail.outgoing.marks import are_marks
 from postroom.mail.outgoing.model import MESSAGE_ID, Outgoing, OutgoingFile, StrictAddress
 
 MAX_SUBJECT = 2_000
@@ -47,8 +48,9 @@ def checked(outgoing: Outgoing) -> Outgoing:
         if text is not None and ("\x00" in text or any("\ud800" <= letter <= "\udfff" for letter in text)):
             raise invalid(argument, "must not hold NUL characters or half characters (lone surrogates)")
     ids = [one for one in (outgoing.message_id, outgoing.in_reply_to, *outgoing.references) if one]
-    if not all(map(MESSAGE_ID.fullmatch, ids)) or outgoing.auto_submitted not in (None, *_AUTOMATIC):
-        raise ValueError("a message id or an automatic mark cannot be written")
+    marks = outgoing.auto_submitted in (None, *_AUTOMATIC) and are_marks(outgoing.marks)
+    if not all(map(MESSAGE_ID.fullmatch, ids)) or not marks:
+        raise ValueError("a message id or a mark cannot be written")
     return outgoing if subject == outgoing.subject else replace(outgoing, subject=subject)
 
 
@@ -88,8 +90,8 @@ def _header(outgoing: Outgoing, draft: bool) -> Iterator[str]:
     for name, tokens in zip(("Message-ID", "In-Reply-To", "References"), ids, strict=True):
         if any(tokens):
             yield fold(name, tokens)
-    if outgoing.auto_submitted:
-        yield fold("Auto-Submitted", (outgoing.auto_submitted,))
+    marks = ("Auto-Submitted", outgoing.auto_submitted or ""), *outgoing.marks
+    yield from (fold(name, (value,)) for name, value in marks if value)
 
 
 def _is_single(outgoing: Outgoing) -> bool:

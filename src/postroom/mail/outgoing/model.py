@@ -104,6 +104,8 @@ class Outgoing:
     references: tuple[str, ...] = ()
     auto_submitted: str | None = None
     """`auto-generated` or `auto-replied` (RFC 3834 5); None for what a person asked for."""
+    marks: tuple[tuple[str, str], ...] = ()
+    """Of `outgoing.marks`: what a draft was marked with in another program, such as `Importance: high`."""
 
     @cached_property
     def recipients(self) -> tuple[StrictAddress, ...]:

@@ -12,6 +12,7 @@ from postroom.mail.header import decode_words, first_value, one_line, split
 from postroom.mail.model import Content, Entity, Head
 from postroom.mail.outgoing.address import of_parts, unique
 from postroom.mail.outgoing.file import outgoing_file
+from postroom.mail.outgoing.marks import read_marks
 from postroom.mail.outgoing.model import MESSAGE_ID, Outgoing, OutgoingFile, StrictAddress
 from postroom.mail.outgoing.replying import valid_ids
 from postroom.mail.parts import TEXT_TYPES, Leaf, described, leaves
@@ -53,6 +54,7 @@ def read_draft(octets: bytes, sender: StrictAddress, *, replaced: Collection[str
         date=head.date,
         in_reply_to=next(iter(valid_ids((head.in_reply_to or "",))), None),
         references=valid_ids(head.references),
+        marks=read_marks(head),
     )
 
 
