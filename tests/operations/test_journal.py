@@ -173,7 +173,7 @@ async def test_what_may_have_left_is_looked_for_in_sent_now_and_then_and_the_aud
     settling = asyncio.ensure_future(journal.keep_settling(is_in_sent, trail))
     for _ in range(2):
         while looked.empty():
-            clock.wind(300)
+            clock.wind(1)
             await asyncio.sleep(0)
         assert looked.get_nowait() == ("work", CLAIM.message_id)
     assert await ask(journal, Server(), "r_2") == (ANSWER | {"sent_copy": "by_server"}, True)
