@@ -137,3 +137,20 @@ def test_an_address_cannot_be_made_outside_of_the_grammar() -> None:
     for local, domain in (("a b", "example.org"), ("a", "example"), ("a>\r\nb", "example.org"), ("a", "exa mple.org")):
         with pytest.raises(ValueError, match="grammar"):
             StrictAddress(None, local, domain)
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("Bo Böhm", "Bo Böhm <bo@example.com>"),
+        ("O'Neil Jr", "O'Neil Jr <bo@example.com>"),
+        ("Quill, Dana", '"Quill, Dana" <bo@example.com>'),
+        ("a@b.example", '"a@b.example" <bo@example.com>'),
+        ('the "boss"', '"the \\"boss\\"" <bo@example.com>'),
+        (None, "bo@example.com"),
+    ],
+)
+def test_an_address_is_told_as_it_may_be_given_again(name: str | None, written: str) -> None:
+    one = of_parts(name, "bo@example.com")
+    assert str(one) == written
+    assert strict_address(written) == one

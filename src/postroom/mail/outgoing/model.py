@@ -21,6 +21,8 @@ MAX_LOCAL = 64
 MAX_ADDRESS = 254
 """Octets: RFC 5321 4.5.3.1, with erratum 1690 to RFC 3696."""
 _DOMAIN = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+")
+PLAIN_NAME = re.compile(r'[^()<>\[\]:;@\\,"]+')
+"""A display name that may stand without quotes."""
 MESSAGE_ID = re.compile(r"<[!-;=?-~]{1,250}>")
 """Visible ASCII in brackets: what may be written as an id; what stands in mail may be more (RFC 5322 3.6.4)."""
 
@@ -60,7 +62,9 @@ class StrictAddress:
         return not self.local.isascii()
 
     def __str__(self) -> str:
-        """`"name" <local@domain>` as Unicode."""
+        """`Name <local@domain>` as Unicode, the name in quotes only where the grammar wants them."""
+        if self.name is not None and PLAIN_NAME.fullmatch(self.name):
+            return f"{self.name} <{self.address}>"
         return format_address(Address(self.name, self.address))
 
 
