@@ -37,7 +37,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
         faults  wiring  health  checkup  remedies
     operations/     what the product does: declared once, run in one corridor
         operation  access  ask  answer  schema  faults  rate  perform  catalogue
-        books  journal  trail  entries
+        books  places  journal  trail  entries
         overview  inbox  filters  searching  reading  rows  knownrows  messages  room  blob  files  organizing
         threads  threadlists
         outgoing  drafting  sending

@@ -7,6 +7,7 @@ import sqlite3
 import threading
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -39,12 +40,15 @@ class Dropping(Letterbox):
 class Waiting(Letterbox):
     """Takes a message only when it is told to."""
 
-    def __init__(self) -> None:
+    def __init__(self, messages: int = 1) -> None:
         super().__init__()
         self.reached, self.go_on = threading.Event(), threading.Event()
+        self.missing = messages
 
     async def handle_DATA(self, server: object, session: object, envelope: Envelope) -> str:  # noqa: N802 - aiosmtpd's
-        self.reached.set()
+        self.missing -= 1
+        if self.missing == 0:
+            self.reached.set()
         await asyncio.to_thread(self.go_on.wait)
         return await super().handle_DATA(server, session, envelope)
 
@@ -138,3 +142,21 @@ def test_repeats_spend_nothing_and_refusals_free_the_key(writer: Writer) -> None
     assert (refused["code"], refused["details"]["limit"]) == ("rate_limited", 3)
     assert writer.ask("send", **MAIL)["repeated"]
     assert len(writer.letters) == 3
+
+
+def test_large_drafts_are_held_in_memory_two_at_a_time_and_small_ones_wait_for_none(
+    dovecot: Dovecot, tmp_path: Path
+) -> None:
+    large = plain("Large").replace(b"\r\n\r\n", b"\r\n\r\n" + b"All of it.\r\n" * 100_000)
+    with writing(dovecot, tmp_path, letterbox=(letterbox := Waiting(2))) as writer, ThreadPoolExecutor(4) as callers:
+        dovecot.deliver(writer.user, [large.replace(b"dana@example.org", b"ana@example.org")] * 4, "Drafts")
+        uids = [row["uid"] for row in writer.ask("list_drafts")["drafts"]]
+        small = writer.ask("create_draft", subject="Small")["uid"]
+        sending = [callers.submit(writer.ask, "send_draft", uid=uid) for uid in uids[:2]]
+        assert letterbox.reached.wait(20)
+        changing = [callers.submit(writer.ask, "update_draft", uid=uid, subject="New") for uid in uids[2:]]
+        assert "uid" in writer.ask("update_draft", uid=small, subject="Smaller")
+        assert wait(changing, timeout=0.3, return_when=FIRST_COMPLETED).done == set()
+        letterbox.go_on.set()
+        assert [call.result().get("outcome") for call in sending] == ["accepted"] * 2
+        assert all("uid" in call.result() for call in changing)

@@ -31,6 +31,8 @@ LARGEST = 50_000_000
 _PATIENCE = 60.0
 """Seconds to wait for whoever changes or sends the same draft."""
 
+MakeRoom = Callable[[int | None], Awaitable[None]]
+"""Awaited before so many octets are fetched."""
 Source = Callable[[str | None, str], Awaitable[tuple[Shown, Download]]]
 
 
@@ -84,10 +86,13 @@ class Drafts:
             message = "Another call is changing or sending this draft. List the drafts, then try again."
             raise GatewayError(Code.CONFLICT, message, argument="uid", retryable=True) from None
 
-    async def read(self, uid: str, sender: StrictAddress, *, replaced: Collection[str] = ()) -> Outgoing:
+    async def read(
+        self, uid: str, sender: StrictAddress, make_room: MakeRoom, *, replaced: Collection[str] = ()
+    ) -> Outgoing:
         """The message that a draft is. Raises a `GatewayError`; `sender` and `replaced` as for `read_draft`."""
         read_uids([uid], whole=True, several=False)
-        _, download = await self._source((await self._named()).name, uid)
+        shown, download = await self._source((await self._named()).name, uid)
+        await make_room(shown.size)
         pieces, size = [], 0
         async for piece in download.octets():
             pieces.append(piece)

@@ -11,6 +11,7 @@ from postroom.base.clock import Clock
 from postroom.base.errors import Code, GatewayError
 from postroom.config import LimitsConfig
 from postroom.operations.journal import Journal
+from postroom.operations.places import AT_ONCE
 from postroom.operations.trail import Trail, unwritable
 from postroom.store import spending
 from postroom.store.auditlist import Listed, Wanted, listing
@@ -34,6 +35,8 @@ class Books:
         tasks: asyncio.TaskGroup,
     ) -> None:
         self.trail = trail
+        self.large = asyncio.Semaphore(AT_ONCE)
+        """Places for calls that hold much."""
         self.journal = Journal(database, clock, limits.sends_per_hour)
         self._database = database
         self._clock = clock

@@ -191,7 +191,7 @@ async def update_draft(call: Call, ask: UpdateDraft) -> Draft:
     replaced = {*given, "from"} if sender else given.keys()
     await call.spend_moves(1)
     async with drafts.held(ask.uid):
-        old = await drafts.read(ask.uid, sender or outbox.sender(None), replaced=replaced)
+        old = await drafts.read(ask.uid, sender or outbox.sender(None), call.place.take, replaced=replaced)
         changes: dict[str, Any] = given | {"from_": sender or old.from_, "date": call.now()}
         if ask.subject is not None:
             changes["subject"] = ask.subject

@@ -20,6 +20,7 @@ from postroom.operations.ask import Ask
 from postroom.operations.blob import Blob
 from postroom.operations.books import Books
 from postroom.operations.journal import Journal
+from postroom.operations.places import Place
 from postroom.operations.schema import argument_schema
 from postroom.operations.trail import unwritable
 from postroom.store.switch import Stopped
@@ -65,6 +66,8 @@ class Call:
     """What the handler noted."""
     request: str = ""
     """The name of this call in the audit; empty for one that only reads."""
+    place: Place = field(default_factory=Place)
+    """Among those that hold much at once."""
 
     def note(self, **facts: Any) -> None:
         """Add facts to the record of this call's outcome: small JSON values, never what a message says."""

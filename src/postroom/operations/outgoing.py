@@ -247,7 +247,8 @@ def _octets(text: str, argument: str) -> bytes:
 async def _fetched(call: Call, ask: BodyAsk, one: Reference, argument: str, left: int) -> OutgoingFile:
     view = call.mailbox(ask.mailbox)
     try:
-        name, content_type, download = await _opened(view, one)
+        name, content_type, size, download = await _opened(view, one)
+        await call.place.take(None if size is None else LARGEST - left + size)
         pieces: list[bytes] = []
         async for piece in download.octets():
             left -= len(piece)
@@ -259,14 +260,15 @@ async def _fetched(call: Call, ask: BodyAsk, one: Reference, argument: str, left
     return outgoing_file(name, b"".join(pieces), content_type, argument=argument)
 
 
-async def _opened(view: MailboxView, one: Reference) -> tuple[str, str | None, Download]:
+async def _opened(view: MailboxView, one: Reference) -> tuple[str, str | None, int | None, Download]:
+    """What a file is called, its type, and its octets if that is known."""
     if one.attachment_id is None:
         shown, download = await view.source(one.folder, one.uid)
-        return one.filename or f"{shown.uid}.eml", "message/rfc822", download
+        return one.filename or f"{shown.uid}.eml", "message/rfc822", shown.size, download
     _, download = await view.attachment(one.folder, one.uid, one.attachment_id)
     part = download.part
     charset = f"; charset={part.charset}" if part.charset and part.content_type.startswith("text/") else ""
-    return one.filename or part.filename or "attachment", f"{part.content_type}{charset}", download
+    return one.filename or part.filename or "attachment", f"{part.content_type}{charset}", part.size, download
 
 
 def _too_large(argument: str) -> GatewayError:

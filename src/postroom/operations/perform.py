@@ -26,6 +26,7 @@ from postroom.operations.books import Books, stopped_by_operator
 from postroom.operations.catalogue import CATALOGUE
 from postroom.operations.faults import argument_error
 from postroom.operations.operation import Call, Operation, Surface
+from postroom.operations.places import Place
 from postroom.operations.rate import Rate
 from postroom.operations.trail import Counted, Trail, unwritable
 from postroom.store.switch import Stopped
@@ -142,7 +143,7 @@ class Corridor:
         """Once begun it is finished, and its outcome written, whether anybody waits for the answer or not."""
         if self._books is None:
             raise unwritable()
-        call = replace(call, request=f"r_{secrets.token_hex(8)}")
+        call = replace(call, request=f"r_{secrets.token_hex(8)}", place=Place(self._books.large))
         answer, error = await self._books.finish(self._carried_out(operation, ask, call, mailbox, self._books.trail))
         if error is not None:
             try:
@@ -168,6 +169,8 @@ class Corridor:
             answer = await self._run(operation, ask, call)
         except GatewayError as failure:
             error = failure.with_traceback(None)  # nor does it hold the frames that it came through
+        finally:
+            call.place.give_back()
         await trail.end(entries.outcome(begun, call, error, self._clock.now()))
         return answer, error
 

@@ -169,7 +169,7 @@ async def send_draft(call: Call, ask: SendDraft) -> Sent:
     read_uids([ask.uid], whole=True, several=False)
 
     async def meant(message_id: str) -> Outgoing:
-        draft = await drafts.read(ask.uid, sender)
+        draft = await drafts.read(ask.uid, sender, call.place.take)
         return replace(draft, message_id=message_id, date=call.now())
 
     async def sent(copy: Copy) -> str | None:
