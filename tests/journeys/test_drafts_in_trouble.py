@@ -55,7 +55,7 @@ def test_a_draft_that_was_refused_may_be_saved_with_the_same_key(tmp_path: Path)
         refused = gateway.call("reply", _ANSWER, "drafter")["error"]
         assert (refused["code"], "it is full" in refused["message"]) == ("conflict", True)
         saved = gateway.call("reply", _ANSWER, "drafter")
-        assert (saved["uid"], saved["to"]) == ("1-4", ['"Sender 1" <s1@example.org>'])
+        assert (saved["uid"], saved["to"]) == ("1-4", ["Sender 1 <s1@example.org>"])
         assert gateway.call("reply", _ANSWER, "drafter") == saved
         assert len(player.appends) == 1
 
