@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import email
 import email.policy
+import re
 from collections.abc import Iterator
 from email.message import EmailMessage
 from pathlib import Path
@@ -164,6 +165,22 @@ def test_a_deleted_draft_lies_in_trash(writer: Writer) -> None:
     uid = writer.ask("create_draft", subject="Never", body_text="Mind.")["uid"]
     assert writer.ask("delete_draft", uid=uid) == {"deleted": True}
     assert (writer.octets("Drafts"), len(writer.octets("Trash"))) == ([], 1)
+
+
+def test_a_changed_draft_keeps_its_marks_and_one_that_only_waits_to_be_erased_is_none(writer: Writer) -> None:
+    uid = writer.ask("create_draft", to=["bo@example.com"], subject="Marked")["uid"]
+    with writer.dovecot.login(writer.user) as client:
+        client.select("Drafts")
+        client.uid("STORE", uid.split("-")[0], "+FLAGS", "(\\Flagged later)")
+    uid = writer.ask("update_draft", uid=uid, body_text="2")["uid"]
+    assert {"Flagged", "later", "Draft"} <= set(re.findall(r"\w+", writer.flags("Drafts", uid)))
+    with writer.dovecot.login(writer.user) as client:
+        client.select("Drafts")
+        client.uid("STORE", uid.split("-")[0], "+FLAGS", "(\\Deleted)")
+    assert writer.ask("list_drafts")["drafts"] == []
+    for tool in ("update_draft", "send_draft"):
+        assert writer.ask(tool, uid=uid)["error"]["code"] == "not_found"
+    assert writer.letters == []
 
 
 def test_the_same_call_of_a_model_is_one_message_and_that_of_a_program_is_two(writer: Writer) -> None:

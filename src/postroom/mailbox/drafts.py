@@ -10,6 +10,7 @@ from typing import Any
 
 from postroom.base.errors import Code, GatewayError, not_found
 from postroom.base.turns import StillTakenError
+from postroom.imap.changes import is_flag
 from postroom.mail.model import Shown
 from postroom.mail.outgoing.check import check
 from postroom.mail.outgoing.compose import compose
@@ -21,11 +22,12 @@ from postroom.mailbox.faults import why_undone
 from postroom.mailbox.finding import uid_of
 from postroom.mailbox.folders import Folder
 from postroom.mailbox.organizing import Organizer
-from postroom.mailbox.uids import read_uids, write_uid
+from postroom.mailbox.uids import gone, read_uids, write_uid
 
 _DRAFTS = "Drafts"
 """What Drafts is called where there is none yet."""
 _FLAGS = ("\\Draft", "\\Seen")
+_OF_THE_SERVER = ("\\Recent", "\\Deleted")
 LARGEST = 50_000_000
 """Octets of a draft that can be changed or sent."""
 _PATIENCE = 60.0
@@ -45,6 +47,15 @@ class Saved:
     warning: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A draft as it lies there."""
+
+    message: Outgoing
+    flags: frozenset[str]
+    """Those that somebody has set and a new version should have too."""
+
+
 class Drafts:
     """`source` opens a message's octets as the caller may see them."""
 
@@ -57,14 +68,14 @@ class Drafts:
         """Where drafts lie; None if there are none yet."""
         return await self._account.special("drafts")
 
-    async def save(self, outgoing: Outgoing) -> Saved:
-        """File a new draft; its Message-ID must be new as well.
+    async def save(self, outgoing: Outgoing, flags: Collection[str] = ()) -> Saved:
+        """File a new draft, with these flags besides; its Message-ID must be new as well.
 
         Raises a `GatewayError` if it may not be there, with `outcome` unknown in its details if it may be all the same.
         """
         octets = await asyncio.to_thread(_draft_octets, outgoing)
         try:
-            folder, told = await self._account.file("drafts", _DRAFTS, octets, _FLAGS)
+            folder, told = await self._account.file("drafts", _DRAFTS, octets, {*_FLAGS, *flags})
         except GatewayError as error:
             if error.details.get("reason") not in ("lost", "timeout"):
                 raise
@@ -88,10 +99,12 @@ class Drafts:
 
     async def read(
         self, uid: str, sender: StrictAddress, make_room: MakeRoom, *, replaced: Collection[str] = ()
-    ) -> Outgoing:
-        """The message that a draft is. Raises a `GatewayError`; `sender` and `replaced` as for `read_draft`."""
+    ) -> Written:
+        """A draft. Raises a `GatewayError`; `sender` and `replaced` as for `read_draft`."""
         read_uids([uid], whole=True, several=False)
         shown, download = await self._source((await self._named()).name, uid)
+        if is_deleted(shown):
+            raise gone(uid)
         await make_room(shown.size)
         pieces, size = [], 0
         async for piece in download.octets():
@@ -100,7 +113,8 @@ class Drafts:
                 message = f"The draft is larger than {LARGEST:,} octets; another mail program must change or send it."
                 raise GatewayError(Code.TOO_LARGE, message, limit=LARGEST)
         octets = b"".join(pieces)
-        return await asyncio.to_thread(read_draft, octets, sender, replaced=replaced)
+        draft = await asyncio.to_thread(read_draft, octets, sender, replaced=replaced)
+        return Written(draft, frozenset(flag for flag in shown.flags if flag not in _OF_THE_SERVER and is_flag(flag)))
 
     async def discard(self, uid: str) -> str | None:
         """Erase a draft whose text lies elsewhere by now; why it is still there, or None. Never raises for that."""
@@ -164,3 +178,8 @@ def _draft_octets(outgoing: Outgoing) -> bytes:
     octets = compose(outgoing, draft=True)
     check(octets, outgoing, draft=True)
     return octets
+
+
+def is_deleted(draft: Shown) -> bool:
+    """It only waits to be erased, on a server that cannot erase single messages."""
+    return "\\Deleted" in draft.flags

@@ -13,7 +13,7 @@ from postroom.mail.model import Shown
 from postroom.mail.outgoing.compose import checked
 from postroom.mail.outgoing.model import Outgoing, StrictAddress
 from postroom.mail.outgoing.replying import Reply, derive_reply
-from postroom.mailbox.drafts import Saved
+from postroom.mailbox.drafts import Saved, is_deleted
 from postroom.operations.access import Access
 from postroom.operations.answer import Answer
 from postroom.operations.ask import Integer, MailboxAsk, Uid
@@ -83,10 +83,11 @@ async def list_drafts(call: Call, ask: ListDrafts) -> DraftList:
         return DraftList(folder=None, drafts=[], complete=True)
     listing = await view.page(folder.name, limit=ask.limit, cursor=ask.cursor)
     brief = is_brief(call, ask.fields)
-    rows = [_brief(one) if brief else row_for_program(one, view.name) for one in listing.rows]
+    there = [one for one in listing.rows if not is_deleted(one)]
+    rows = [_brief(one) if brief else row_for_program(one, view.name) for one in there]
     rows = rows[: affordable(rows, call.budget and call.budget - _BESIDE_ROWS)]
-    cut = 0 < len(rows) < len(listing.rows)
-    next_cursor = view.cursor_after(listing, listing.rows[len(rows) - 1]) if cut else listing.next_cursor
+    cut = 0 < len(rows) < len(there)
+    next_cursor = view.cursor_after(listing, there[len(rows) - 1]) if cut else listing.next_cursor
     return DraftList(
         folder=folder.name,
         drafts=rows,
@@ -192,7 +193,7 @@ async def update_draft(call: Call, ask: UpdateDraft) -> Draft:
     await call.spend_moves(1)
     async with drafts.held(ask.uid):
         old = await drafts.read(ask.uid, sender or outbox.sender(None), call.place.take, replaced=replaced)
-        changes: dict[str, Any] = given | {"from_": sender or old.from_, "date": call.now()}
+        changes: dict[str, Any] = given | {"from_": sender or old.message.from_, "date": call.now()}
         if ask.subject is not None:
             changes["subject"] = ask.subject
         if ask.body_text is not None:
@@ -201,12 +202,12 @@ async def update_draft(call: Call, ask: UpdateDraft) -> Draft:
             changes["html"] = ask.body_html or None
         if ask.attachments is not None:
             changes["files"] = await files_of(call, ask)
-        meant = replace(old, **changes, message_id=outbox.new_message_id(changes["from_"]))
+        meant = replace(old.message, **changes, message_id=outbox.new_message_id(changes["from_"]))
         outbox.check_sender(meant.from_)
         note_recipients(call, meant)
-        saved = await drafts.save(checked(meant))
+        saved = await drafts.save(checked(meant), old.flags)
         left = await drafts.discard(ask.uid)
-    return saved_draft(saved, meant, None, *_of_texts(ask, old), left)
+    return saved_draft(saved, meant, None, *_of_texts(ask, old.message), left)
 
 
 @operation("DELETE /mailboxes/{mailbox}/drafts/{uid}", title="Delete a draft", effect=REMOVES, access=_DRAFT)

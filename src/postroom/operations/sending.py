@@ -166,18 +166,19 @@ async def send_draft(call: Call, ask: SendDraft) -> Sent:
     outbox, drafts = call.outbox(ask.mailbox), call.mailbox(ask.mailbox).drafts
     outbox.check_can_send()
     sender = outbox.sender(None)
-    read_uids([ask.uid], whole=True, several=False)
+    ((_, uid_validity),) = read_uids([ask.uid], whole=True, several=False).values()
 
     async def meant(message_id: str) -> Outgoing:
         draft = await drafts.read(ask.uid, sender, call.place.take)
-        return replace(draft, message_id=message_id, date=call.now())
+        return replace(draft.message, message_id=message_id, date=call.now())
 
     async def sent(copy: Copy) -> str | None:
         return _DRAFT_STAYS if copy.state == "failed" else await drafts.discard(ask.uid)
 
     name = f"{outbox.name} {ask.uid}"
     claim = _claim(call, outbox, sender, hashlib.sha256(f"draft {name}".encode()).hexdigest(), ask.idempotency_key)
-    claim = replace(claim, key=claim.key or f"draft {name}", automatic=False, draft=ask.uid)
+    if uid_validity:  # without a numbering a uid may come to name another draft
+        claim = replace(claim, key=claim.key or f"draft {name}", automatic=False, draft=ask.uid)
     async with drafts.held(ask.uid):
         told = await _Delivery(call, outbox, claim, meant, sent).once()
         if told.repeated and told.sent_copy != "failed":
