@@ -53,10 +53,9 @@ The floor of J2 fetches the two texts and the header, that of J7 the file as bas
 from memory after a NOOP has told that nothing changed, and is never older than that. "Uncached" has no such memory: it
 fetches and parses the heads of all fifty messages for each call.
 
-What changes anything waits until the audit's intent is on the disk, and a message besides until the journal has it three
-times: commits that no floor makes. On the machine below a call over HTTP that touches no mail takes 0.23 ms, a commit
-of one record with its fsync 0.11 ms alone and about 0.3 ms beside a running event loop. So J6 cannot come down to six times
-a floor of 0.06 ms there, nor J8, which asks two folders, to much less than it takes; J5 could give up one commit at most.
+What changes anything waits until the audit's intent is on the disk, and a message besides until the journal has it
+three times: commits with an fsync each, which no floor makes. The floors of J6 and J8 are single commands, and shorter
+than a request over HTTP.
 
 Measured on {datetime.now(UTC):%Y-%m-%d} with `{COMMAND}` on {machine}.
 """
