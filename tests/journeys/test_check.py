@@ -605,3 +605,19 @@ async def test_a_submission_server_without_starttls_is_told() -> None:
     assert await submission(EHLO, tls=Tls.STARTTLS) == (
         "the server offers no STARTTLS.\n    Set smtp.tls to none: the connection does not leave this machine."
     )
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o644])
+def test_a_password_file_that_others_can_read_is_warned_of(
+    check_text: Check, dovecot: Dovecot, tmp_path: Path, mode: int
+) -> None:
+    (tmp_path / "work.pw").write_text("correct-horse\n")
+    (tmp_path / "work.pw").chmod(mode)
+    imap = f"host: 127.0.0.1, port: {dovecot.tls_port}, ca_file: {dovecot.certificate}, username: work"
+    result = check_text(f"  - {{name: work, imap: {{{imap}, password_file: work.pw}}}}")
+    warning = (
+        f"  IMAP 127.0.0.1:{dovecot.tls_port}: warning: other users of this machine can read imap.password_file.\n"
+        f"    Run: chmod 600 {tmp_path / 'work.pw'}\n"
+    )
+    assert result.exit_code == 0
+    assert (warning in result.output) is (mode == 0o644)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from postroom.base.cause import Cause
 from postroom.base.certificate import read_certificate
+from postroom.base.files import exposure
 from postroom.base.refusal import one_line
 from postroom.config import CredentialError, ImapConfig, LimitsConfig, MailboxConfig, SmtpConfig
 from postroom.config.faults import nearest
@@ -75,7 +76,19 @@ async def _check(mailbox: MailboxConfig, limits: LimitsConfig) -> Checkup:
             running.append(tasks.create_task(_imap(mailbox, mailbox.imap, limits)))
         if mailbox.smtp is not None:
             running.append(tasks.create_task(_smtp(mailbox.smtp, limits)))
-    return Checkup(mailbox.name, tuple(task.result() for task in running))
+    sides = (task.result() for task in running)
+    return Checkup(mailbox.name, tuple(_with_exposures(side, getattr(mailbox, side.side)) for side in sides))
+
+
+def _with_exposures(side: Side, server: ImapConfig | SmtpConfig) -> Side:
+    """Warned as well of files with a secret that other users of the machine can read."""
+    keys = {f"{side.side}.{key}": getattr(server, key) for key in ("password_file", "token_file")}
+    exposed = tuple(
+        Trouble(f"other users of this machine can read {key}", f"Run: chmod 600 {file}")
+        for key, file in keys.items()
+        if file is not None and file.exists() and exposure(file, file.stat())
+    )
+    return replace(side, warnings=side.warnings + exposed)
 
 
 async def _imap(mailbox: MailboxConfig, imap: ImapConfig, limits: LimitsConfig) -> Side:
