@@ -191,7 +191,7 @@ def _unfit(
     """What is wrong with a message after a change that should have led to this."""
     if marks is None:
         return gone()
-    return None if have(marks, flags) is wanted else _not_kept(flags[0])
+    return None if have(marks, flags) is wanted else _otherwise(flags[0])
 
 
 async def _twice(attempt: Callable[[bool], Awaitable[T]]) -> T:
@@ -205,6 +205,14 @@ async def _twice(attempt: Callable[[bool], Awaitable[T]]) -> T:
         if error.details.get("reason") != "lost":
             raise
     return await attempt(True)
+
+
+def _otherwise(flag: str) -> GatewayError:
+    message = (
+        f"{flag} is not as it was asked for: the server does not keep it, or another client changed it at the same time. "
+        "List the message before you try again."
+    )
+    return GatewayError(Code.CONFLICT, message, reason="not_kept")
 
 
 def _not_kept(flag: str) -> GatewayError:
