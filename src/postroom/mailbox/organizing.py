@@ -209,8 +209,8 @@ async def _twice(attempt: Callable[[bool], Awaitable[T]]) -> T:
 
 def _otherwise(flag: str) -> GatewayError:
     message = (
-        f"{flag} is not as it was asked for: the server does not keep it, or another client changed it at the same time. "
-        "List the message before you try again."
+        f"{flag} is not as it was asked for: the server does not keep it, or another client changed it at the same "
+        "time. List the message before you try again."
     )
     return GatewayError(Code.CONFLICT, message, reason="not_kept")
 
