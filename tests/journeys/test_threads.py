@@ -140,8 +140,8 @@ def test_what_a_forger_says_is_told_with_an_address_beside_every_name_that_is_no
 
 def test_a_message_and_its_copy_in_another_folder_are_told_once(mailbox: Gateway, dovecot: Dovecot) -> None:
     conversation = [said(1), said(2, "<1@t>"), said(3, "<2@t>")]
-    dovecot.deliver("copies", conversation)
-    dovecot.deliver("copies", conversation, "Archive")
+    for folder, hour in (("INBOX", 10), ("Archive", 11)):
+        dovecot.deliver("copies", conversation, folder, dates=[f" 3-Mar-2026 {hour}:00:0{n} +0000" for n in range(3)])
     for folder in ("INBOX", "Archive"):
         answer = thread(mailbox, "copies", 2, folder)
         assert numbers(answer) == [1, 2, 3]

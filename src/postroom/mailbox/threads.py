@@ -82,14 +82,14 @@ class Threads:
         (group,) = grouped.groups
         newest, is_cut = list(_newest(group, place)), False
         if len(newest) > MOST_MEMBERS:
-            order = _in_order(await self._read(grouped, newest, since, texts=False), place)
+            order = _in_order(await self._read(grouped, newest, since, texts=False), grouped.folder, place)
             is_cut = len(order) > MOST_MEMBERS or len(newest) < len(group)
             newest = list(dict.fromkeys([*order[-MOST_MEMBERS:], place]))
         read = {one: shown for one in newest if (told := kept.get(one)) and (shown := self._shown(told))}
         read |= await self._read(grouped, (one for one in newest if one not in kept), since, texts=True)
         if place not in read:
             raise gone(uid)
-        messages = tuple(read[one] for one in _in_order(read, place))
+        messages = tuple(read[one] for one in _in_order(read, grouped.folder, place))
         return Thread(grouped.folder, messages, grouped.incomplete or (_CUT if is_cut else None))
 
     async def recent(self, folder: str, *, limit: int, cursor: str | None) -> ThreadList:
@@ -169,7 +169,7 @@ class Threads:
 def _thread(folder: str, places: Sequence[Place], read: Mapping[Place, Shown]) -> Thread:
     there = {place: read[place] for place in places if place in read}
     newest = max((uid for name, uid in there if name == folder), default=0)
-    return Thread(folder, tuple(there[one] for one in _in_order(there)), newest_uid=newest)
+    return Thread(folder, tuple(there[one] for one in _in_order(there, folder)), newest_uid=newest)
 
 
 def _newest(group: Group, kept: Place | None = None) -> Iterator[Place]:
@@ -184,11 +184,11 @@ def _newest(group: Group, kept: Place | None = None) -> Iterator[Place]:
             yield kept
 
 
-def _in_order(read: Mapping[Place, Shown], kept: Place | None = None) -> list[Place]:
-    """Each message once, oldest first; of copies the one that came first counts, or that which must be kept."""
+def _in_order(read: Mapping[Place, Shown], home: str, kept: Place | None = None) -> list[Place]:
+    """Each message once, oldest first. Of copies that counts which must be kept, else one at home that came first."""
     moments = {place: _moment(place, shown) for place, shown in read.items()}
     once: dict[object, Place] = {}
-    for place in sorted(read, key=lambda one: (one != kept, moments[one][:2])):
+    for place in sorted(read, key=lambda one: (one != kept, one[0] != home, moments[one][:2])):
         once.setdefault(_identity(place, read[place]), place)
     places = list(once.values())
     order = oldest_first([kin_of(read[one].head) for one in places], [moments[one] for one in places])
