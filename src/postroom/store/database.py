@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
+import os
 import sqlite3
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack, closing, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from sqlite3 import Connection
 from typing import TypeVar
@@ -40,7 +42,7 @@ class Database:
         private_folder(path.parent, checked=checked)
         private_file(path, checked=checked)
         try:
-            with ExitStack() as opened:
+            with _alone_in(path.parent), ExitStack() as opened:
                 writing = opened.enter_context(closing(connect(path)))
                 _migrate(writing, path)
                 reading = opened.enter_context(closing(connect(path)))
@@ -71,6 +73,17 @@ class Database:
         """Finish what is waiting and close the file."""
         await self._reader.close()
         await self._writer.close()
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """Have the folder's lock: a new file becomes a WAL database for one process at a time, others would not wait."""
+    held = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(held)
 
 
 def connect(path: Path) -> Connection:
