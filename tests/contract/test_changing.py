@@ -5,9 +5,14 @@ from __future__ import annotations
 import pytest
 
 from postroom.operations.catalogue import CATALOGUE
-from tests.contract.asking import CHANGING, choices, needed
+from tests.contract.asking import CHANGING, choices
 from tests.contract.conftest import World
-from tests.contract.test_canary import STRANGERS, attacks
+from tests.contract.test_canary import (
+    STRANGERS,
+    check_a_forbidden_mailbox_is_one_that_does_not_exist,
+    check_the_word_never_comes_back,
+)
+from tests.contract.test_surfaces_agree import check_failures_are_told_alike
 from tests.servers.gateway import Gateway
 from tests.servers.mail import CANARY
 
@@ -15,23 +20,13 @@ from tests.servers.mail import CANARY
 @pytest.mark.parametrize("name", CHANGING)
 @pytest.mark.parametrize("token", STRANGERS)
 def test_the_word_never_comes_back(changing_world: World, token: str, name: str) -> None:
-    for arguments in attacks(CATALOGUE[name], changing_world, token):
-        for told in changing_world.asking[token].both(CATALOGUE[name], arguments):
-            assert CANARY not in told.raw, f"{told.surface} {arguments}"
-            assert told.code != "internal_error", f"{told.surface} {arguments}"
+    check_the_word_never_comes_back(changing_world, token, name)
 
 
 @pytest.mark.parametrize("name", CHANGING)
 @pytest.mark.parametrize("token", STRANGERS)
 def test_a_forbidden_mailbox_is_one_that_does_not_exist(changing_world: World, token: str, name: str) -> None:
-    operation = CATALOGUE[name]
-    for names in choices(operation):
-        right = {argument: changing_world.of(token, operation)[argument] for argument in needed(names)}
-        asking = changing_world.asking[token]
-        forbidden = [told.body for told in asking.both(operation, right | {"mailbox": "private"})]
-        invented = [told.body for told in asking.both(operation, right | {"mailbox": "invented"})]
-        assert forbidden == invented
-        assert {body["error"]["code"] for body in forbidden} <= {"not_found", "permission_denied"}
+    check_a_forbidden_mailbox_is_one_that_does_not_exist(changing_world, token, name)
 
 
 def test_strangers_have_left_the_forbidden_mailbox_as_it_was(changing_gateway: Gateway) -> None:
@@ -43,16 +38,7 @@ def test_strangers_have_left_the_forbidden_mailbox_as_it_was(changing_gateway: G
 @pytest.mark.parametrize("name", CHANGING)
 @pytest.mark.parametrize("token", ["all", "work", "none", "nowhere"])
 def test_a_failure_is_told_alike(changing_world: World, token: str, name: str) -> None:
-    operation = CATALOGUE[name]
-    for names in choices(operation):
-        right = {argument: changing_world.of(token, operation)[argument] for argument in needed(names)}
-        for argument in (*names, "no_such_argument"):
-            for wrong in ("", "no-such", "9" * 20, "*"):
-                arguments = right | {argument: wrong}
-                mcp, *http = changing_world.asking[token].both(operation, arguments)
-                for told in http:
-                    if mcp.failed or told.failed:
-                        assert told.body == mcp.body, f"{told.surface} {arguments}"
+    check_failures_are_told_alike(changing_world, token, name)
 
 
 def test_the_log_has_no_word_of_mail(changing_world: World, changing_gateway: Gateway) -> None:

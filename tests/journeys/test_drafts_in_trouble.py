@@ -33,11 +33,15 @@ class Vanishing(ImapPlayer):  # type: ignore[misc]  # the player has no types
 
 @contextlib.contextmanager
 def playing(
-    folder: Path, script: str = "", capabilities: str = "IMAP4rev1 UIDPLUS", player_type: type[Any] = ImapPlayer
+    folder: Path,
+    script: str = "",
+    capabilities: str = "IMAP4rev1 UIDPLUS",
+    player_type: type[Any] = ImapPlayer,
+    drafts: str = _DRAFTS,
 ) -> Iterator[tuple[Gateway, Any]]:
     case = folder / "case"
     case.mkdir()
-    (case / "imap.txt").write_text(f"CAPS-AUTH {capabilities}\n{_MAIL}{_DRAFTS}{script}\n")
+    (case / "imap.txt").write_text(f"CAPS-AUTH {capabilities}\n{_MAIL}{drafts}{script}\n")
     with player_type(str(case)) as player:
         (case / "smtp.txt").write_text("EHLO SIZE 1000000\n")
         with SmtpPlayer(str(case)) as smtp:
@@ -100,3 +104,17 @@ def test_what_fails_after_a_message_was_sent_is_never_told_as_something_to_try_a
         )
         assert unmarked.startswith("The answer was sent: do not send it again.")
         assert "ry again" not in unmarked
+
+
+def test_where_the_server_tells_no_numbering_another_draft_of_the_same_uid_is_another_message(tmp_path: Path) -> None:
+    with playing(tmp_path, drafts=_DRAFTS.replace("uidvalidity=4", "uidvalidity=0")) as (gateway, player):
+        ids = set()
+        for subject in ("First", "Second"):
+            box = player.script.boxes["Drafts"]
+            box["uidnext"] = 1
+            box["msgs"].clear()
+            assert gateway.call("create_draft", {"to": ["bo@example.com"], "subject": subject})["uid"] == "1-0"
+            told = gateway.call("send_draft", {"uid": "1-0"})
+            assert not told["repeated"], told
+            ids.add(told["message_id"])
+        assert len(ids) == 2

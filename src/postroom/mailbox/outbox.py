@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from functools import cached_property
+from hashlib import sha256
 from uuid import uuid4
 
 from postroom.base.errors import Code, GatewayError
@@ -55,6 +56,12 @@ class Outbox:
         if _size(outgoing) < _MUCH:
             return clear(outgoing, compose(outgoing), self.identities)
         return await asyncio.to_thread(lambda: clear(outgoing, compose(outgoing), self.identities))
+
+    async def digest(self, cleared: Cleared) -> str:
+        """SHA-256 of the octets that leave, in lower-case hex."""
+        if len(cleared.octets) < _MUCH:
+            return sha256(cleared.octets).hexdigest()
+        return await asyncio.to_thread(lambda: sha256(cleared.octets).hexdigest())
 
     async def submit(self, cleared: Cleared, before_message: BeforeMessage) -> Taken:
         """One attempt. Raises `smtp_error` as `hand_over` does; some recipients may be refused."""

@@ -177,11 +177,13 @@ async def send_draft(call: Call, ask: SendDraft) -> Sent:
 
     name = f"{outbox.name} {ask.uid}"
     claim = _claim(call, outbox, sender, hashlib.sha256(f"draft {name}".encode()).hexdigest(), ask.idempotency_key)
-    if uid_validity:  # without a numbering a uid may come to name another draft
+    if uid_validity:
         claim = replace(claim, key=claim.key or f"draft {name}", automatic=False, draft=ask.uid)
+    elif claim.automatic:  # without a numbering a uid may come to name another draft
+        claim = replace(claim, key=None)
     async with drafts.held(ask.uid):
         told = await _Delivery(call, outbox, claim, meant, sent).once()
-        if told.repeated and told.sent_copy != "failed":
+        if told.repeated and uid_validity and told.sent_copy != "failed":
             await drafts.discard(ask.uid)  # it may still be there if nobody knew until now that it was sent
     return told
 
@@ -249,7 +251,7 @@ class _Delivery:
     async def _attempt(self, entry: Entry) -> Facts:
         outgoing = checked(await self.meant(self.claim.message_id))
         cleared = await self.outbox.clear(outgoing)
-        self.call.note(message_id=cleared.message_id, sha256=hashlib.sha256(cleared.octets).hexdigest())
+        self.call.note(message_id=cleared.message_id, sha256=await self.outbox.digest(cleared))
         self.call.note(recipients=list(cleared.recipients))
 
         async def before_message(expected: Taken) -> None:

@@ -7,7 +7,6 @@ from postroom.smtp.submitter import Submitter
 
 __all__ = [
     "Accepted",
-    "BeforeMessage",
     "Outcome",
     "Refusal",
     "Rejected",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
@@ -17,6 +18,8 @@ from postroom.mail.outgoing.model import MESSAGE_ID, Outgoing, OutgoingFile, Str
 
 MAX_SUBJECT = 2_000
 """Characters."""
+_UNWRITABLE = re.compile("[\x00\ud800-\udfff]")
+"""What no charset can write: NUL (RFC 5322 4) and half characters."""
 _AUTOMATIC = ("auto-generated", "auto-replied")
 
 
@@ -40,12 +43,12 @@ def checked(outgoing: Outgoing) -> Outgoing:
     one-line values, NUL, or lone surrogates; ValueError for ids and marks, which no caller gives.
     """
     subject = outgoing.subject.replace("\ufeff", "").strip()  # decoders drop them where an encoded word begins
-    if one_line(subject) != subject:
-        raise invalid("subject", "must be one line without control characters")
     if len(subject) > MAX_SUBJECT:
         raise invalid("subject", f"has at most {MAX_SUBJECT} characters")
+    if one_line(subject) != subject:
+        raise invalid("subject", "must be one line without control characters")
     for argument, text in (("body_text", outgoing.text), ("body_html", outgoing.html)):
-        if text is not None and ("\x00" in text or any("\ud800" <= letter <= "\udfff" for letter in text)):
+        if text is not None and _UNWRITABLE.search(text):
             raise invalid(argument, "must not hold NUL characters or half characters (lone surrogates)")
     ids = [one for one in (outgoing.message_id, outgoing.in_reply_to, *outgoing.references) if one]
     marks = outgoing.auto_submitted in (None, *_AUTOMATIC) and are_marks(outgoing.marks)
