@@ -351,6 +351,13 @@ async def test_moves_of_an_hour_are_limited_over_restarts(tmp_path: Path) -> Non
         assert "done" in await at.call("move", uids=["1-1", "2-1", "3-1"])
 
 
+async def test_a_store_that_cannot_be_read_is_told_to_the_log_and_ends_nobody(tmp_path: Path) -> None:
+    async with desk(tmp_path / "state") as at:
+        await at.database.close()
+        await at.trail.anchor()
+        assert "audit.failed" in at.log.getvalue()
+
+
 async def test_the_head_follows_what_is_written(tmp_path: Path) -> None:
     async with desk(tmp_path / "state") as at:
         async with asyncio.TaskGroup() as tasks:

@@ -132,7 +132,11 @@ class Trail:
 
     async def anchor(self) -> None:
         """Tell the log, which is kept elsewhere, of the last record."""
-        tip = await audit.tip(self._database)
+        try:
+            tip = await audit.tip(self._database)
+        except StoreError as failure:  # whoever keeps the trail goes on keeping it
+            self._log.error("audit.failed", failure, reason="anchor")
+            return
         self._log.info("audit.head", seq=tip.seq, hash=tip.hash)
 
     async def _deliver(self, events: Sequence[Event]) -> None:
