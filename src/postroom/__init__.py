@@ -3,7 +3,7 @@
 An import may only point down a storey; neighbours in a storey do not know each other.
 
     base/           words everybody uses
-        errors  clock  caller  secret  tls  certificate  cause  refusal  token  seal  files  turns  logs
+        errors  clock  caller  levels  secret  tls  certificate  cause  refusal  token  seal  files  turns  logs
     mail/           pure values: octets to heads, parts and text
         model  parse  threads  transcript
         header  lines  charset  iso2022  address  addresstokens  date  head
@@ -19,7 +19,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
     config/         the configuration file as frozen values, or every fault at once
         load  schema  servers  section  values  rules  wording  nodes  faults  credential
     policy/         pure decisions: fetched to shown, and nothing else makes what an answer may hold
-        visibility  content  attachments  outbound
+        visibility  content  contentrules  attachments  outbound
     imap/           the IMAP client: pure wire, one conversation, a pool
         wire  stream  incoming  login  reply  connection  opening  pool  commands  changes  bodystructure  search
         names  statistics  faults
