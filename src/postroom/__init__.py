@@ -16,6 +16,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
         outgoing/fields  outgoing/body  outgoing/compose  outgoing/check  outgoing/replying  outgoing/marks
         outgoing/redraft
         query/tree  query/filters  query/program  query/matching  query/pushdown  query/sorting
+        query/himalaya  query/himalayareader  query/himalayafaults
     config/         the configuration file as frozen values, or every fault at once
         load  schema  servers  section  values  rules  wording  nodes  faults  credential
     policy/         pure decisions: fetched to shown, and nothing else makes what an answer may hold
