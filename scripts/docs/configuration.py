@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from datetime import timedelta
 from enum import Enum
 from pathlib import Path
 from types import UnionType
@@ -15,6 +16,9 @@ from pydantic_core import PydanticUndefined
 from postroom.base.caller import Scope
 from postroom.config import values
 from postroom.config.load import PLACES
+from postroom.config.policies import quiethours
+from postroom.config.policies import values as policy_values
+from postroom.config.policies.values import spell_duration, spell_size
 from postroom.config.rules import broken_rules
 from postroom.config.schema import ConfigFile
 from postroom.config.section import Section
@@ -67,6 +71,23 @@ _TYPES: tuple[tuple[Any, str], ...] = (
     (values.Positive, "number from 1"),
     (values.NotNegative, "number from 0"),
     (values.Seconds, "seconds"),
+    (policy_values.Duration, "duration"),
+    (policy_values.Pause, "duration"),
+    (policy_values.Size, "size"),
+    (policy_values.RuleId, "name"),
+    (policy_values.DetectorName, "name"),
+    (policy_values.AddressPattern, "address pattern"),
+    (policy_values.DomainName, "domain"),
+    (policy_values.DomainPattern, "domain pattern"),
+    (policy_values.FolderPattern, "folder pattern"),
+    (policy_values.TextGlob, "glob"),
+    (policy_values.ExpressionText, "regular expression"),
+    (policy_values.MediaGlob, "media type"),
+    (policy_values.Extension, "file ending"),
+    (policy_values.HeaderName, "field name"),
+    (policy_values.LabelGlob, "label glob"),
+    (quiethours.WeekWindow, "time window"),
+    (quiethours.ZoneName, "time zone"),
     (bool, "`true` or `false`"),
     (int, "number"),
     (str, "text"),
@@ -109,7 +130,7 @@ def _sections(model: type[BaseModel], place: Place, told: dict[type[BaseModel], 
     for name, annotation in _hints(model).items():
         inner, steps = _inner(annotation)
         if inner is not None:
-            yield from _sections(inner, (*place, name, *steps), told)
+            yield from _sections(inner, (*place, _key(model, name), *steps), told)
 
 
 _REFUSED = "**Not built yet:** a file that has it is refused."
@@ -118,7 +139,12 @@ _REFUSED = "**Not built yet:** a file that has it is refused."
 def _table(model: type[BaseModel], place: Place) -> str:
     words = field_words(model)
     rows = [
-        [code(name), _kind(kind), _default(model.model_fields[name]), _meaning(words[name], (*place, name), kind)]
+        [
+            code(_key(model, name)),
+            _kind(kind),
+            _default(model.model_fields[name], kind),
+            _meaning(words[name], (*place, _key(model, name)), kind),
+        ]
         for name, kind in _hints(model).items()
     ]
     return table(["key", "type", "default", "meaning"], rows)
@@ -135,6 +161,11 @@ def _meaning(words: str, place: Place, kind: Any) -> str:
 def _hints(model: type[BaseModel]) -> Mapping[str, Any]:
     hints = get_type_hints(model, include_extras=True)
     return {name: hints[name] for name in model.model_fields}
+
+
+def _key(model: type[BaseModel], name: str) -> str:
+    """What the file calls a field."""
+    return model.model_fields[name].alias or name
 
 
 def _inner(annotation: Any) -> tuple[type[BaseModel] | None, Place]:
@@ -190,14 +221,14 @@ def _choices(choices: Any) -> str:
     return ", ".join(code(choice) for choice in choices)
 
 
-def _default(field: FieldInfo) -> str:
+def _default(field: FieldInfo, kind: Any) -> str:
     if field.is_required():
         return "*required*"
     value = field.default
     if value is PydanticUndefined:
         factory: Any = field.default_factory
         return "none" if factory is dict else about(factory).removesuffix(".")
-    return _spelled(value)
+    return code(spell_size(value)) if _kind(kind) == "size" and value is not None else _spelled(value)
 
 
 def _spelled(value: Any) -> str:
@@ -205,6 +236,10 @@ def _spelled(value: Any) -> str:
         return "none" if not isinstance(value, Section) else ""
     if isinstance(value, Listen):
         return code(f"{value.host}:{value.port}")
+    if isinstance(value, timedelta):
+        return code(spell_duration(value))
+    if isinstance(value, tuple):
+        return ", ".join(code(one) for one in value)
     if isinstance(value, bool):
         return code(str(value).lower())
     if isinstance(value, float):

@@ -3,7 +3,8 @@
 An import may only point down a storey; neighbours in a storey do not know each other.
 
     base/           words everybody uses
-        errors  clock  caller  levels  secret  tls  certificate  cause  refusal  token  seal  files  turns  logs
+        errors  clock  caller  levels  kleene  expression  glob  domain  secret  tls  certificate  cause  refusal
+        token  seal  files  turns  logs
     mail/           pure values: octets to heads, parts and text
         model  parse  threads  transcript
         header  lines  charset  iso2022  address  addresstokens  date  head
@@ -12,15 +13,19 @@ An import may only point down a storey; neighbours in a storey do not know each 
         url/target  url/host  url/wrapper  url/find
         page/css  page/sheet  page/media  page/selectors  page/cascade  page/properties  page/lengths  page/colours
         page/geometry  page/state  page/walk  page/rows  page/words  page/safe  page/loads
-        outgoing/model  outgoing/address  outgoing/domain  outgoing/identity  outgoing/file  outgoing/words
+        outgoing/model  outgoing/address  outgoing/identity  outgoing/file  outgoing/words
         outgoing/fields  outgoing/body  outgoing/compose  outgoing/check  outgoing/replying  outgoing/marks
         outgoing/redraft
         query/tree  query/filters  query/program  query/matching  query/pushdown  query/sorting
         query/himalaya  query/himalayareader  query/himalayafaults
     config/         the configuration file as frozen values, or every fault at once
         load  schema  servers  section  values  rules  wording  nodes  faults  credential
+        policies/policy  policies/folders  policies/messages  policies/matching  policies/content  policies/attachments
+        policies/actions  policies/outbound  policies/quiethours  policies/limits  policies/trials  policies/values
     policy/         pure decisions: fetched to shown, and nothing else makes what an answer may hold
         visibility  content  contentrules  attachments  outbound
+        effective  people  folderrules  messagerules  matchrules  personkeys  messagekeys  condition  evidence
+        textpatterns  contentmeet  attachmentrules  actionrules
     imap/           the IMAP client: pure wire, one conversation, a pool
         wire  stream  incoming  login  reply  connection  opening  pool  commands  changes  bodystructure  search
         names  statistics  faults

@@ -102,13 +102,21 @@ def test_no_task_is_started_outside_a_group_and_groups_stand_where_they_may() ->
             assert name.startswith(("app", "mailbox/", "demo/", "surfaces/presence", "bridge/carrying"))
 
 
-def test_the_unexpected_is_caught_in_the_corridor_at_the_skin_and_by_the_thread_that_works_for_others() -> None:
+def test_the_unexpected_is_caught_in_the_corridor_at_the_skin_by_the_thread_for_others_and_where_mail_is_judged() -> (
+    None
+):
     broad = set()
     for name, tree in MODULES.items():
         for node in ast.walk(tree):
             if isinstance(node, ast.ExceptHandler) and (node.type is None or ast.unparse(node.type) == "Exception"):
                 broad.add(name)
-    assert broad == {"operations/perform", "store/worker", "surfaces/application", "surfaces/presence"}
+    assert broad == {
+        "operations/perform",
+        "policy/messagerules",
+        "store/worker",
+        "surfaces/application",
+        "surfaces/presence",
+    }
 
 
 def test_whatever_catches_everything_raises_it_again() -> None:

@@ -15,11 +15,12 @@ from postroom.config.values import is_loopback, resolved
 
 Table = Mapping[str, object]
 
-_UNBUILT = {
+_UNWIRED = {
     "lists": "address lists are",
     "ceiling": "the policy ceiling is",
     "policies": "policies are",
     "profiles": "profiles are",
+    "tests": "tests of policies are",
 }
 
 
@@ -39,6 +40,7 @@ def broken_rules(file: object, surroundings: Surroundings | None) -> Iterator[Fi
     """
     top = _table(file)
     yield from _unbuilt(top)
+    yield from _unwired(top)
     yield from _repeated(top, "mailboxes", "name")
     yield from _repeated(top, "tokens", "name")
     yield from _repeated(top, "tokens", "token_hash")
@@ -64,11 +66,22 @@ def holds_password(file: object) -> bool:
 
 
 def _unbuilt(top: Table) -> Iterator[Finding]:
-    for key, subject in _UNBUILT.items():
-        if top.get(key):
-            yield _not_built((key,), subject)
     if _text(top.get("store")).startswith("postgres"):
         yield Finding(("store",), "a PostgreSQL store is not built yet", "write store: sqlite")
+
+
+def _unwired(top: Table) -> Iterator[Finding]:
+    """What the rest of the gateway does not heed yet."""
+    for key, subject in _UNWIRED.items():
+        if top.get(key):
+            yield _not_built((key,), subject)
+    for index, item in enumerate(_items(top.get("tokens"))):
+        token, where = _table(item), ("tokens", index)
+        if token.get("toolset") == "relay":
+            yield _not_built((*where, "toolset"), "the relay toolset is")
+        for key in ("user", "profile", "restrict"):
+            if token.get(key):
+                yield _not_built((*where, key), f"a token's {key} is")
 
 
 def _not_built(where: Where, subject: str) -> Finding:
@@ -88,11 +101,6 @@ def _tokens(top: Table) -> Iterator[Finding]:
     known = [_text(_table(mailbox).get("name")) for mailbox in _items(top.get("mailboxes"))]
     for index, item in enumerate(_items(top.get("tokens"))):
         token, where = _table(item), ("tokens", index)
-        if token.get("toolset") == "relay":
-            yield _not_built((*where, "toolset"), "the relay toolset is")
-        for key in ("user", "profile"):
-            if token.get(key):
-                yield _not_built((*where, key), f"a token's {key} is")
         if token.get("mailbox") and token.get("toolset") != "relay":
             yield Finding((*where, "mailbox"), "belongs to the relay toolset", "write mailboxes: [NAME]")
         for position, name in enumerate(_items(token.get("mailboxes"))):

@@ -11,6 +11,9 @@ from typing import Any, Literal
 from pydantic import Field
 
 from postroom.base.caller import Scope
+from postroom.config.policies.policy import PolicyConfig, ProfileConfig
+from postroom.config.policies.trials import TrialConfig
+from postroom.config.policies.values import AddressPattern
 from postroom.config.section import Section
 from postroom.config.servers import CREDENTIAL_KEYS, ImapConfig, SmtpConfig
 from postroom.config.values import (
@@ -132,6 +135,8 @@ class MailboxConfig(Section):
     """How many of your own servers a message passes before it is delivered, at least 1."""
     internal_domains: tuple[Domain, ...] = ()
     """Domains whose names in a sender's display name are suspicious when the address is another one."""
+    internal_without_dmarc: bool = False
+    """Mail from `internal_domains` is internal without a trusted DMARC pass too: for servers that let no other in."""
     watch: tuple[Line, ...] = ()
     """Folders to watch for events."""
     webhooks: tuple[WebhookConfig, ...] = ()
@@ -165,36 +170,6 @@ class MailboxConfig(Section):
         return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).digest()
 
 
-class PolicyConfig(Section):
-    """The sections of a policy; what stands in them is for the policy engine to say."""
-
-    folders: Mapping[str, Any] = Field(default_factory=dict)
-    """Which folders may be seen, read and written."""
-    messages: Mapping[str, Any] = Field(default_factory=dict)
-    """Which messages may be seen."""
-    content: Mapping[str, Any] = Field(default_factory=dict)
-    """What of a message may be read."""
-    attachments: Mapping[str, Any] = Field(default_factory=dict)
-    """Which files may leave."""
-    actions: Mapping[str, Any] = Field(default_factory=dict)
-    """Which changes may be made."""
-    outbound: Mapping[str, Any] = Field(default_factory=dict)
-    """What may be sent, and to whom."""
-    limits: Mapping[str, Any] = Field(default_factory=dict)
-    """Bounds on work and rates."""
-
-
-class ProfileConfig(Section):
-    """Which policy a token is bound to: one for all mailboxes, or one for each."""
-
-    policy: Name | None = None
-    """The policy for every mailbox."""
-    policies: Mapping[str, Name] = Field(default_factory=dict)
-    """A policy for each mailbox by name."""
-    restrict: tuple[Name, ...] = ()
-    """Policies that restrict it further."""
-
-
 class TokenConfig(Section):
     """A token that the file knows by its hash; omitted scopes or mailboxes mean none."""
 
@@ -214,6 +189,8 @@ class TokenConfig(Section):
     """Whose token it is, for one that is bound to a profile."""
     profile: Name | None = None
     """Profile that it is bound to."""
+    restrict: tuple[Name, ...] = ()
+    """Policies that restrict this token further."""
 
 
 class ConfigFile(Section):
@@ -229,14 +206,16 @@ class ConfigFile(Section):
     """Bounds on every call."""
     mailboxes: tuple[MailboxConfig, ...] = ()
     """The mailboxes; see below."""
-    lists: Mapping[str, tuple[Line, ...]] = Field(default_factory=dict)
+    lists: Mapping[Name, tuple[AddressPattern, ...]] = Field(default_factory=dict)
     """Lists of addresses that policies name."""
     ceiling: PolicyConfig = PolicyConfig()
     """A restriction over every policy."""
-    policies: Mapping[str, PolicyConfig] = Field(default_factory=dict)
+    policies: Mapping[Name, PolicyConfig] = Field(default_factory=dict)
     """Policies by name."""
-    profiles: Mapping[str, ProfileConfig] = Field(default_factory=dict)
+    profiles: Mapping[Name, ProfileConfig] = Field(default_factory=dict)
     """Profiles by name."""
+    tests: tuple[TrialConfig, ...] = ()
+    """What must come of the policies; a test that fails stops the start."""
     tokens: tuple[TokenConfig, ...] = ()
     """Tokens that the file knows; others are issued with `postroom token create`."""
 

@@ -15,5 +15,9 @@ class Section(BaseModel):
     def _leave_out_empty(cls, data: object) -> object:
         if not isinstance(data, dict):
             return data
-        known = cls.model_fields
+        known = {field.alias or name for name, field in cls.model_fields.items()}
         return {key: value for key, value in data.items() if value is not None or key not in known}
+
+    def said(self, key: str) -> bool:
+        """Whether the file gives this key; else it has its default here."""
+        return key in self.model_fields_set

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from postroom.config.faults import Finding, Where, nearest
@@ -31,6 +32,7 @@ _SHAPES = {
     "greater_than": "must be more than {gt:g}",
     "greater_than_equal": "must be at least {ge:g}",
     "less_than_equal": "must be at most {le:g}",
+    "too_short": "must not be empty",
 }
 
 
@@ -65,9 +67,14 @@ def _keys_at(shape: type[BaseModel], where: Where) -> Iterable[str]:
     """The keys that a table at this place may have."""
     model: type[BaseModel] | None = shape
     for step in where:
-        if isinstance(step, str) and model is not None and step in model.model_fields:
-            model = _model_in(model.model_fields[step].annotation)
-    return () if model is None else model.model_fields
+        if isinstance(step, str) and model is not None and step in (fields := _fields(model)):
+            model = _model_in(fields[step].annotation)
+    return () if model is None else _fields(model)
+
+
+def _fields(model: type[BaseModel]) -> Mapping[str, FieldInfo]:
+    """The fields by what the file calls them."""
+    return {field.alias or name: field for name, field in model.model_fields.items()}
 
 
 def _model_in(annotation: object) -> type[BaseModel] | None:

@@ -24,6 +24,17 @@ _ONCE = (
     *("mime-version", "content-type", "content-transfer-encoding", "content-disposition", "content-id"),
 )
 """Fields of which a message has one at most (RFC 5322 3.6, RFC 2045)."""
+SENDER_SIGNALS = frozenset(
+    (
+        *("duplicate_header", "multiple_from", "reply_to_differs", "display_name_address"),
+        *("internal_name_external_address", "confusable_sender", "auto_submitted", "bulk"),
+    )
+)
+"""Those that a head alone decides: what `sender_signals` may tell."""
+SENDER_FIELDS = frozenset(
+    (*_ONCE, "list-id", "list-unsubscribe", "precedence", "auto-submitted", "x-autoreply", "x-autorespond")
+)
+"""The fields that it looks at."""
 _ADDRESS = re.compile(r"[^\s@<>\"'(),;:\[\]]{1,64}@([^\s@<>\"'(),;:\[\]]{1,253}\.[^\s@<>\"'(),;:\[\].]{2,63})")
 _BULK = (b"bulk", b"list", b"junk")
 _MOST_ADDRESSES = 100

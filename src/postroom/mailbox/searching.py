@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
 
+from postroom.base.kleene import Truth
 from postroom.imap.faults import RefusedFault
 from postroom.imap.search import Hits
 from postroom.imap.wire import MAX_UID
 from postroom.mail.model import Fetched, Shown
-from postroom.mail.query.matching import Verdict, matches
+from postroom.mail.query.matching import matches
 from postroom.mail.query.pushdown import Trusting, but_for_text, by_words, not_at_all, split, wholly
 from postroom.mail.query.sorting import ORDERS, Order
 from postroom.mail.query.tree import All, Query
@@ -231,13 +232,13 @@ class Search:
                 if verdict or settled.get(row.uid):
                     yield row.uid, shown
 
-    def _judged(self, rows: Sequence[Fetched]) -> list[tuple[Fetched, Shown, Verdict]]:
+    def _judged(self, rows: Sequence[Fetched]) -> list[tuple[Fetched, Shown, Truth]]:
         """Rows that the caller may see, but for those that do not fit, by what a row tells."""
         left = self._split.left
-        judged: list[tuple[Fetched, Shown, Verdict]] = []
+        judged: list[tuple[Fetched, Shown, Truth]] = []
         for row in rows:
             shown = self._show(row)
-            verdict: Verdict = shown is not None and (isinstance(left, All) or matches(left, shown, row.uid))
+            verdict: Truth = shown is not None and (isinstance(left, All) or matches(left, shown, row.uid))
             if shown is not None and verdict is not False:
                 judged.append((row, shown, verdict))
         return judged
@@ -255,7 +256,7 @@ class Search:
             self._reason = self._reason or "of some messages it could not be told whether they fit"
         return {uid: bool(verdict) for uid, verdict in verdicts.items()}
 
-    def _read_verdicts(self, messages: Mapping[int, Shown]) -> dict[int, Verdict]:
+    def _read_verdicts(self, messages: Mapping[int, Shown]) -> dict[int, Truth]:
         return {uid: matches(self._split.left, shown, uid) for uid, shown in messages.items()}
 
     def _afford(self, row: Fetched) -> bool:

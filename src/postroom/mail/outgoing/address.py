@@ -10,9 +10,9 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 
+from postroom.base.domain import a_labels
 from postroom.base.errors import GatewayError, invalid
 from postroom.mail.lines import one_line
-from postroom.mail.outgoing.domain import a_labels
 from postroom.mail.outgoing.model import LOCAL, MAX_ADDRESS, MAX_LOCAL, UTF8_LOCAL, StrictAddress
 from postroom.mail.unseen import visible_line
 

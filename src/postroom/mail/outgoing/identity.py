@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from postroom.base.domain import a_labels
 from postroom.base.errors import Code, GatewayError
 from postroom.mail.outgoing.address import read_address, strict_address
-from postroom.mail.outgoing.domain import a_labels
 from postroom.mail.outgoing.model import StrictAddress
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import date
-from typing import Any, TypeAlias
+from typing import Any
 
+from postroom.base.kleene import Truth, all_of, any_of, negation
 from postroom.mail.address import parse_addresses
 from postroom.mail.date import parse_day
 from postroom.mail.header import decode_words, first_value, one_line
@@ -36,11 +37,9 @@ ROW_FIELDS = frozenset({"from", "to", "cc", "subject", "date", "message-id", "in
 """Fields of the header that a message without its content has at hand."""
 _UNDATED = date(1970, 1, 1)
 """The day of a message that names none that can be read, as Dovecot has it."""
-Verdict: TypeAlias = bool | None
-"""Yes, no, or unknown."""
 
 
-def matches(query: Query, shown: Shown, uid: int) -> Verdict:
+def matches(query: Query, shown: Shown, uid: int) -> Truth:
     """Does this message fit? None if that cannot be told without more of it than `shown` has.
 
     Texts match as substrings of the decoded text, under i;unicode-casemap (RFC 5051). Addresses are searched as
@@ -50,12 +49,11 @@ def matches(query: Query, shown: Shown, uid: int) -> Verdict:
         case All():
             return True
         case Not(term):
-            verdict = matches(term, shown, uid)
-            return None if verdict is None else not verdict
+            return negation(matches(term, shown, uid))
         case And(terms):
-            return _all(matches(term, shown, uid) for term in terms)
+            return all_of(matches(term, shown, uid) for term in terms)
         case Or(terms):
-            return _any(matches(term, shown, uid) for term in terms)
+            return any_of(matches(term, shown, uid) for term in terms)
         case Uids(ranges):
             return any(low <= uid <= high for low, high in ranges)
         case _:
@@ -82,22 +80,7 @@ class _Titles(dict[int, str]):
 _TITLES = _Titles()
 
 
-def _all(verdicts: Iterable[Verdict]) -> Verdict:
-    """Kleene's conjunction: one no is enough, whatever is unknown."""
-    outcome: Verdict = True
-    for verdict in verdicts:
-        if verdict is False:
-            return False
-        outcome = outcome if verdict else None
-    return outcome
-
-
-def _any(verdicts: Iterable[Verdict]) -> Verdict:
-    negated = _all(None if verdict is None else not verdict for verdict in verdicts)
-    return None if negated is None else not negated
-
-
-def _header(condition: Header, shown: Shown) -> Verdict:
+def _header(condition: Header, shown: Shown) -> Truth:
     if condition.name not in ROW_FIELDS and shown.reading is None:
         return None
     if shown.incomplete and not shown.head.fields:
@@ -129,7 +112,7 @@ def _spelled(address: Address) -> str:
     return f"{address.name} <{address.address}>" if address.name else f"<{address.address}>"
 
 
-def _body(condition: Body | Text, shown: Shown) -> Verdict:
+def _body(condition: Body | Text, shown: Shown) -> Truth:
     if shown.reading is None:
         return None
     wanted = fold(condition.text)
@@ -138,37 +121,37 @@ def _body(condition: Body | Text, shown: Shown) -> Verdict:
     return None if shown.reading.truncated else False
 
 
-def _text(condition: Text, shown: Shown) -> Verdict:
+def _text(condition: Text, shown: Shown) -> Truth:
     names = dict.fromkeys(field.name.lower() for field in shown.head.fields)
-    in_header = _any(_header(Header(name, condition.text), shown) for name in names)
-    return _any((in_header, _body(condition, shown)))
+    in_header = any_of(_header(Header(name, condition.text), shown) for name in names)
+    return any_of((in_header, _body(condition, shown)))
 
 
-def _flag(condition: Flag, shown: Shown) -> Verdict:
+def _flag(condition: Flag, shown: Shown) -> Truth:
     wanted = condition.name.lower()
     return any(flag.lower() == wanted for flag in shown.flags)
 
 
-def _received(condition: Since | Before, shown: Shown) -> Verdict:
+def _received(condition: Since | Before, shown: Shown) -> Truth:
     if shown.received_at is None:
         return None
     return (shown.received_at >= condition.moment) is isinstance(condition, Since)
 
 
-def _sent(condition: SentSince | SentBefore, shown: Shown) -> Verdict:
+def _sent(condition: SentSince | SentBefore, shown: Shown) -> Truth:
     if shown.incomplete and not shown.head.fields:
         return None
     day = parse_day(first_value(shown.head.fields, "date") or b"") or _UNDATED
     return (day >= condition.day) is isinstance(condition, SentSince)
 
 
-def _size(condition: Larger | Smaller, shown: Shown) -> Verdict:
+def _size(condition: Larger | Smaller, shown: Shown) -> Truth:
     if shown.size is None:
         return None
     return shown.size > condition.octets if isinstance(condition, Larger) else shown.size < condition.octets
 
 
-_CONDITIONS: dict[type, Callable[[Any, Shown], Verdict]] = {
+_CONDITIONS: dict[type, Callable[[Any, Shown], Truth]] = {
     Header: _header,
     Body: _body,
     Text: _text,

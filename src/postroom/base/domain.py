@@ -1,4 +1,4 @@
-"""For the domain of an address that mail is sent to: A-labels (RFC 5890) by IDNA 2008 with the mapping of UTS 46."""
+"""For domain names of mail: A-labels (RFC 5890) by IDNA 2008 with the mapping of UTS 46."""
 
 from __future__ import annotations
 
