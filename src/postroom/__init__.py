@@ -19,9 +19,10 @@ An import may only point down a storey; neighbours in a storey do not know each 
         query/tree  query/filters  query/program  query/matching  query/pushdown  query/sorting
         query/himalaya  query/himalayareader  query/himalayafaults
     config/         the configuration file as frozen values, or every fault at once
-        load  schema  servers  section  values  rules  wording  nodes  faults  credential
+        load  schema  servers  section  values  rules  wording  nodes  plain  faults  credential
         policies/policy  policies/folders  policies/messages  policies/matching  policies/content  policies/attachments
         policies/actions  policies/outbound  policies/quiethours  policies/limits  policies/trials  policies/values
+        policies/rules  policies/conflicts  policies/tokenrules  policies/hazards
     policy/         pure decisions: fetched to shown, and nothing else makes what an answer may hold
         visibility  content  contentrules  attachments  outbound
         effective  people  folderrules  messagerules  matchrules  personkeys  messagekeys  condition  evidence

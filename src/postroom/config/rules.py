@@ -10,10 +10,10 @@ from pathlib import Path
 
 from postroom.base.tls import holds_authorities
 from postroom.config.faults import Finding, Where, nearest
+from postroom.config.plain import Table, items, table, text
+from postroom.config.policies.rules import broken_policies
 from postroom.config.servers import CREDENTIAL_KEYS
 from postroom.config.values import is_loopback, resolved
-
-Table = Mapping[str, object]
 
 _UNWIRED = {
     "lists": "address lists are",
@@ -38,20 +38,21 @@ def broken_rules(file: object, surroundings: Surroundings | None) -> Iterator[Fi
 
     Without `surroundings`, files, programs and environment variables are not looked for.
     """
-    top = _table(file)
+    top = table(file)
     yield from _unbuilt(top)
     yield from _unwired(top)
+    yield from broken_policies(top)
     yield from _repeated(top, "mailboxes", "name")
     yield from _repeated(top, "tokens", "name")
     yield from _repeated(top, "tokens", "token_hash")
     yield from _tokens(top)
-    for index, mailbox in enumerate(_items(top.get("mailboxes"))):
-        yield from _mailbox(_table(mailbox), ("mailboxes", index), surroundings)
+    for index, mailbox in enumerate(items(top.get("mailboxes"))):
+        yield from _mailbox(table(mailbox), ("mailboxes", index), surroundings)
 
 
 def unguarded(file: object) -> Iterator[Finding]:
     """A file whose permissions nobody looks at may only serve this machine."""
-    listen = _text(_table(_table(file).get("server")).get("listen"))
+    listen = text(table(table(file).get("server")).get("listen"))
     host = listen.rpartition(":")[0].strip("[]")
     if listen and not is_loopback(host):
         problem = "--insecure-permissions is for loopback only"
@@ -60,13 +61,13 @@ def unguarded(file: object) -> Iterator[Finding]:
 
 def holds_password(file: object) -> bool:
     """Whether a password is written in the file itself."""
-    mailboxes = [_table(mailbox) for mailbox in _items(_table(file).get("mailboxes"))]
-    servers = [_table(mailbox.get(key)) for mailbox in mailboxes for key in ("imap", "smtp")]
+    mailboxes = [table(mailbox) for mailbox in items(table(file).get("mailboxes"))]
+    servers = [table(mailbox.get(key)) for mailbox in mailboxes for key in ("imap", "smtp")]
     return any(server.get("password") is not None for server in servers)
 
 
 def _unbuilt(top: Table) -> Iterator[Finding]:
-    if _text(top.get("store")).startswith("postgres"):
+    if text(top.get("store")).startswith("postgres"):
         yield Finding(("store",), "a PostgreSQL store is not built yet", "write store: sqlite")
 
 
@@ -75,8 +76,8 @@ def _unwired(top: Table) -> Iterator[Finding]:
     for key, subject in _UNWIRED.items():
         if top.get(key):
             yield _not_built((key,), subject)
-    for index, item in enumerate(_items(top.get("tokens"))):
-        token, where = _table(item), ("tokens", index)
+    for index, item in enumerate(items(top.get("tokens"))):
+        token, where = table(item), ("tokens", index)
         if token.get("toolset") == "relay":
             yield _not_built((*where, "toolset"), "the relay toolset is")
         for key in ("user", "profile", "restrict"):
@@ -90,20 +91,20 @@ def _not_built(where: Where, subject: str) -> Finding:
 
 def _repeated(top: Table, listing: str, key: str) -> Iterator[Finding]:
     seen: set[str] = set()
-    for index, item in enumerate(_items(top.get(listing))):
-        value = _text(_table(item).get(key))
+    for index, item in enumerate(items(top.get(listing))):
+        value = text(table(item).get(key))
         if value and value in seen:
             yield Finding((listing, index, key), "another one has the same", f"every {key} must be unique")
         seen.add(value)
 
 
 def _tokens(top: Table) -> Iterator[Finding]:
-    known = [_text(_table(mailbox).get("name")) for mailbox in _items(top.get("mailboxes"))]
-    for index, item in enumerate(_items(top.get("tokens"))):
-        token, where = _table(item), ("tokens", index)
+    known = [text(table(mailbox).get("name")) for mailbox in items(top.get("mailboxes"))]
+    for index, item in enumerate(items(top.get("tokens"))):
+        token, where = table(item), ("tokens", index)
         if token.get("mailbox") and token.get("toolset") != "relay":
             yield Finding((*where, "mailbox"), "belongs to the relay toolset", "write mailboxes: [NAME]")
-        for position, name in enumerate(_items(token.get("mailboxes"))):
+        for position, name in enumerate(items(token.get("mailboxes"))):
             if isinstance(name, str) and name not in known:
                 guess = nearest(name, known)
                 yield Finding((*where, "mailboxes", position), "there is no such mailbox", guess)
@@ -124,8 +125,8 @@ def _mailbox(mailbox: Table, where: Where, surroundings: Surroundings | None) ->
 
 
 def _server(server: Table, where: Where) -> Iterator[Finding]:
-    plaintext = server.get("tls") == "none" and not is_loopback(_text(server.get("host")))
-    if plaintext and _text(server.get("allow_insecure")).lower() not in ("true", "yes", "on", "1"):
+    plaintext = server.get("tls") == "none" and not is_loopback(text(server.get("host")))
+    if plaintext and text(server.get("allow_insecure")).lower() not in ("true", "yes", "on", "1"):
         wish = "use ssl or starttls, or write allow_insecure: true to send the password in the clear"
         yield Finding((*where, "tls"), "none is for this machine only", wish)
     given = [key for key in CREDENTIAL_KEYS if server.get(key) is not None]
@@ -154,18 +155,18 @@ def _references(server: Table, where: Where, surroundings: Surroundings | None) 
     if surroundings is None:
         return
     for key in ("password_file", "token_file", "ca_file"):
-        name = _text(server.get(key))
+        name = text(server.get(key))
         if name and not os.access(resolved(name, {"folder": surroundings.folder}), os.R_OK):
             yield Finding((*where, key), "there is no such file, or it cannot be read", "check path, owner and mode")
-    authorities = str(resolved(_text(server.get("ca_file")), {"folder": surroundings.folder}))
+    authorities = str(resolved(text(server.get("ca_file")), {"folder": surroundings.folder}))
     if server.get("ca_file") and os.access(authorities, os.R_OK) and not holds_authorities(authorities):
         yield Finding((*where, "ca_file"), "it holds no certificate in PEM form", "give the authority's PEM file")
-    variable = _text(server.get("password_env"))
+    variable = text(server.get("password_env"))
     if variable and not surroundings.env.get(variable):
         yield Finding((*where, "password_env"), "this environment variable is not set", "set it, or use password_file")
     for key in ("password_command", "token_command"):
-        argv = _items(server.get(key))
-        if argv and not _runnable(_text(argv[0]), surroundings):
+        argv = items(server.get(key))
+        if argv and not _runnable(text(argv[0]), surroundings):
             yield Finding((*where, key, 0), "there is no such program", "give its full path")
 
 
@@ -173,15 +174,3 @@ def _runnable(program: str, surroundings: Surroundings) -> bool:
     if "/" in program:
         program = str(resolved(program, {"folder": surroundings.folder}))
     return shutil.which(program, path=surroundings.env.get("PATH")) is not None
-
-
-def _table(value: object) -> Table:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _items(value: object) -> Sequence[object]:
-    return value if isinstance(value, list) else ()
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""

@@ -31,7 +31,7 @@ _SHAPES = {
     "bool_parsing": "must be true or false",
     "greater_than": "must be more than {gt:g}",
     "greater_than_equal": "must be at least {ge:g}",
-    "less_than_equal": "must be at most {le:g}",
+    "less_than_equal": "must be at most {le:.15g}",
     "too_short": "must not be empty",
 }
 
