@@ -21,8 +21,6 @@ mailboxes:
     imap: {host: imap.corp.example, username: ana, password: secret}
     trusted_authserv_ids: [mx.corp.example]
     internal_domains: [corp.example]
-lists:
-  partners: ["*@partner.example", "*@*.partner.example"]
 """
 
 

@@ -138,7 +138,7 @@ def contains(match: ContainsMatch, terms: Terms) -> Condition:
         truths: list[Truth] = []
         if names:
             found = _places(match, evidence.found_in_subject, evidence.found_in_body)
-        truths.append(any_of(None if one is None else not names.isdisjoint(one) for one in found))
+            truths.append(any_of(None if one is None else not names.isdisjoint(one) for one in found))
         if texts is not None:
             truths.append(any_of(map(texts.fits, _places(match, evidence.subject, evidence.text))))
         truth = all_of(truths)
