@@ -26,7 +26,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
     policy/         pure decisions: fetched to shown, and nothing else makes what an answer may hold
         visibility  content  contentrules  attachments  outbound
         effective  people  folderrules  messagerules  matchrules  personkeys  messagekeys  condition  evidence
-        textpatterns  contentmeet  attachmentrules  actionrules
+        textpatterns  contentmeet  attachmentrules  actionrules  trials
     imap/           the IMAP client: pure wire, one conversation, a pool
         wire  stream  incoming  login  reply  connection  opening  pool  commands  changes  bodystructure  search
         names  statistics  faults

@@ -280,6 +280,7 @@ def test_every_key_has_its_three_answers_here() -> None:
 
 def test_a_header_that_was_cut_may_have_held_more() -> None:
     flood = "\n".join(["X-A: b"] * 2_000)
+    assert truth("{anomaly: bulk}", mail(flood)) is None
     assert truth("{header: {name: X-Kind, pattern: bill}}", mail(flood)) is None
     assert truth("{from: a@x.example}", mail("From: a@x.example\n" + flood)) is None
 

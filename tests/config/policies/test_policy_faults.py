@@ -311,3 +311,27 @@ def test_a_list_holds_addresses_and_nobody_elses_list(faults_of: Faults) -> None
         "1: lists.a[0]: a list cannot name a list; write its addresses out",
         "1: lists.a[1]: everybody is no list; write anyone in the rule itself",
     ]
+
+
+@pytest.mark.parametrize(
+    ("test", "fault"),
+    [
+        ("profile: q, folder: A, expect: {access: hidden}", "tests[0].profile: there is no such profile"),
+        (
+            "profile: p, mailbox: wrk, folder: A, expect: {access: hidden}",
+            'tests[0].mailbox: there is no such mailbox; did you mean "work"?',
+        ),
+        ("profile: p, expect: {access: hidden}", "tests[0]: must have exactly one of folder, message, send"),
+        (
+            "profile: p, folder: A, expect: {verdict: hide}",
+            "tests[0]: expect must have access, and nothing else",
+        ),
+        (
+            "profile: p, send: {to: a@x.example}, expect: {outcome: deny}",
+            "tests[0].send: a test of sending is not built yet; remove it",
+        ),
+    ],
+)
+def test_faults_of_a_test(faults_of: Faults, test: str, fault: str) -> None:
+    text = f"policies: {{a: {{}}}}\nprofiles: {{p: {{policy: a}}}}\ntests: [{{name: t, {test}}}]"
+    assert faults_of(text) == [f"3: {fault}"]

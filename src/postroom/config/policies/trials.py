@@ -60,9 +60,9 @@ class TrialMessage(Section):
     headers: Mapping[HeaderName, Line] = Field(default_factory=dict)
     """Other header fields by name."""
     age: Duration | None = None
-    """How long it has been in the mailbox."""
+    """How long it has been in the mailbox; it has just arrived if left out."""
     size: Size | None = None
-    """Its octets."""
+    """Its octets; 1k if left out."""
     flags: tuple[Literal["seen", "flagged", "answered", "draft"], ...] = ()
     """Flags that are set."""
     auth: TrialAuth = TrialAuth()
