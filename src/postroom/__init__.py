@@ -15,7 +15,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
         page/geometry  page/state  page/walk  page/rows  page/words  page/safe  page/loads
         outgoing/model  outgoing/address  outgoing/identity  outgoing/file  outgoing/words
         outgoing/fields  outgoing/body  outgoing/compose  outgoing/check  outgoing/replying  outgoing/marks
-        outgoing/redraft
+        outgoing/redraft  outgoing/organisation
         query/tree  query/filters  query/program  query/matching  query/pushdown  query/sorting
         query/himalaya  query/himalayareader  query/himalayafaults
     config/         the configuration file as frozen values, or every fault at once
@@ -24,9 +24,13 @@ An import may only point down a storey; neighbours in a storey do not know each 
         policies/actions  policies/outbound  policies/quiethours  policies/limits  policies/trials  policies/values
         policies/rules  policies/conflicts  policies/tokenrules  policies/hazards
     policy/         pure decisions: fetched to shown, and nothing else makes what an answer may hold
-        visibility  content  contentrules  attachments  outbound
+        visibility  content  contentrules  attachments
         effective  people  folderrules  messagerules  matchrules  personkeys  messagekeys  condition  evidence
         textpatterns  contentmeet  attachmentrules  actionrules  trials
+        outbound/clearing  outbound/judging  outbound/judgement  outbound/plan  outbound/rules  outbound/case
+        outbound/recipients  outbound/correspondence  outbound/operations  outbound/loops  outbound/rates
+        outbound/quiethours  outbound/untrusted  outbound/words  outbound/files  outbound/holding
+        outbound/ownsecrets  outbound/decoding  outbound/replies  outbound/compiling
     imap/           the IMAP client: pure wire, one conversation, a pool
         wire  stream  incoming  login  reply  connection  opening  pool  commands  changes  bodystructure  search
         names  statistics  faults

@@ -17,7 +17,7 @@ STAMPS = {
     "Admitted": "policy/visibility",
     "Reading": "policy/content",
     "Released": "policy/attachments",
-    "Cleared": "policy/outbound",
+    "Cleared": "policy/outbound/clearing",
 }
 """Each made in one place."""
 

@@ -128,7 +128,7 @@ class Outgoing:
 
 @dataclass(frozen=True, slots=True)
 class Cleared:
-    """Octets that may be sent, and to whom: made by `policy.outbound.clear` and nowhere else."""
+    """Octets that may be sent, and to whom: made by `policy.outbound.clearing.clear` and nowhere else."""
 
     sender: str
     """`local@domain` for MAIL FROM."""
