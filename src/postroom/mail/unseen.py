@@ -109,6 +109,13 @@ def _kept(match: re.Match[str]) -> str:
     return kept
 
 
+def _kept_joiner(match: re.Match[str]) -> str:
+    """As `_kept`, with the first joiner of the run, if there is any."""
+    kept = _kept(match)
+    joiner = _JOINER.search(match[0])
+    return kept if joiner is None or _JOINER.search(kept) else kept + joiner[0]
+
+
 _BREAKS = re.compile("[\x85\u2028\u2029]")
 _BREAK_OR_TAB = re.compile("[\t-\r\x85\u2028\u2029]+")
 _SPACES = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000]")
@@ -123,21 +130,21 @@ _LONG_RUN = re.compile(r"(.)\1{64,}")
 _MANY_LINES = re.compile(r"\n{3,}")
 
 
-def tidy(text: str, *, marks: bool = False) -> str:
+def tidy(text: str, *, marks: bool = False, joiners: bool = False) -> str:
     """Text as it is read: `without_unseen`, exotic spaces plain, composed (NFC), nothing that only floods.
 
     Runs of one character over 64 are cut to eight and an ellipsis, marks on one letter to four, empty lines to one;
     what is for private use or no character at all becomes U+FFFD. With `marks` the brackets `MARKS` stay.
-    Doing it twice changes nothing.
+    With `joiners` a joiner stays wherever it stands, one of a run. Doing it twice changes nothing.
     """
-    text = "\n".join([line.rstrip() for line in tidy_piece(text, marks=marks).split("\n")])
+    text = "\n".join([line.rstrip() for line in tidy_piece(text, marks=marks, joiners=joiners).split("\n")])
     return _MANY_LINES.sub("\n\n", text)
 
 
-def tidy_piece(text: str, *, marks: bool = False) -> str:
+def tidy_piece(text: str, *, marks: bool = False, joiners: bool = False) -> str:
     """As `tidy`, of text that goes on elsewhere: the blanks at the ends of its lines part words, and stay."""
     text = _BREAKS.sub("\n", text.replace("\r\n", "\n").replace("\r", "\n"))
-    text = (_UNSEEN_BESIDE_MARKS if marks else _UNSEEN).sub(_kept, text)
+    text = (_UNSEEN_BESIDE_MARKS if marks else _UNSEEN).sub(_kept_joiner if joiners else _kept, text)
     if not text.isascii():
         text = _SPACES.sub(" ", _UNASSIGNED.sub("\ufffd", text))
         # Composing may bring a letter and a mark together that were apart; marks are counted afterwards.

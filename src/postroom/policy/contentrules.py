@@ -99,3 +99,17 @@ class ContentRules:
 
 UNBOUND = ContentRules()
 """Of a reader whose mailboxes are whole."""
+
+BOUND = ContentRules(
+    body=BodyRule.TEXT,
+    max_chars=20_000,
+    headers=frozenset({"from", "to", "cc", "reply-to", "subject", "date", "list-id"}),
+    raw=False,
+    links=LinkRule.DOMAIN,
+    image_alt=False,
+    detectors=MappingProxyType(
+        dict.fromkeys(("otp", "reset_link", "secret", "private_key", "jwt", "password", "card"), Finding.REDACT)
+        | {"iban": Finding.FLAG}
+    ),
+)
+"""What a policy grants that says nothing about content."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from turbohtml import Element, parse
 
@@ -10,11 +10,12 @@ from postroom.mail.model import Link
 from postroom.mail.page.cascade import Styles
 from postroom.mail.page.css import Overload
 from postroom.mail.page.loads import loads_remotely
+from postroom.mail.page.pieces import Piece, Pieces
 from postroom.mail.page.safe import Neutralise, SafeHtml
-from postroom.mail.page.walk import Walk
+from postroom.mail.page.walk import PLAINLY, Manner, Walk
 from postroom.mail.page.words import LINK_CLOSE, LINK_OPEN, Words
 
-__all__ = ["LINK_CLOSE", "LINK_OPEN", "MAX_HTML", "Page", "read_page"]
+__all__ = ["LINK_CLOSE", "LINK_OPEN", "MAX_HTML", "Manner", "Page", "Piece", "read_page", "seen_pieces"]
 
 MAX_HTML = 2 << 20
 """Characters of HTML that are looked at."""
@@ -34,10 +35,19 @@ class Page:
     signals: frozenset[str]
     """Of hidden_text, link_mismatch, suspicious_link, homograph_link, tracking_pixel, remote_content, too_complex,
     truncated."""
+    pieces: tuple[Piece, ...] = ()
+    """Of the safe HTML, where they were asked for instead of it."""
 
 
 def _as_it_is(text: str) -> str:
     return text
+
+
+def seen_pieces(html: str, manner: Manner) -> Page:
+    """As `read_page`, with the pieces of the safe HTML instead of it."""
+    pieces = Pieces()
+    page = _read(html, pieces, manner)
+    return replace(page, pieces=tuple(pieces.seen) if page.text or "too_complex" not in page.signals else ())
 
 
 def read_page(html: str, neutralise: Neutralise = _as_it_is) -> Page:
@@ -46,12 +56,16 @@ def read_page(html: str, neutralise: Neutralise = _as_it_is) -> Page:
     `neutralise` is applied to each text of the safe HTML. Takes linear time; of a page whose styles ask for more work
     than a page may, nothing is shown, as nobody can say what of it is seen: `too_complex`.
     """
+    return _read(html, SafeHtml(neutralise), PLAINLY)
+
+
+def _read(html: str, safe: SafeHtml | Pieces, manner: Manner) -> Page:
     page = parse(_INTO_BODY + html[:MAX_HTML], positions=False, allow_declarative_shadow_roots=False)
     cut = {"truncated"} if len(html) > MAX_HTML else set()
-    words, safe = Words(), SafeHtml(neutralise)
+    words = Words()
     try:
         styles = Styles(page)
-        walk = Walk(page, styles, words, safe)
+        walk = Walk(page, styles, words, safe, manner)
         root = page.root
         if isinstance(root, Element):
             walk.go(root)

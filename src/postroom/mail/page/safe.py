@@ -64,8 +64,12 @@ class SafeHtml:
         self._left -= len(piece)
         self._pieces.append(piece if self._left >= 0 else _HALF_ENTITY.sub("", piece[: self._left]))
 
-    def begin(self, tag: str, attributes: str = "") -> str:
-        """The start tag of an element, if it has one here; answers what `end` is to be given."""
+    def begin(self, tag: str, attributes: str = "", address: str = "", *, block: bool = False) -> str:
+        """The start tag of an element, if it has one here; answers what `end` is to be given.
+
+        `address` is where a link leads; whether it is a `block` makes no difference here.
+        """
+        attributes = href(address) if address else attributes
         shown = _SHOWN_AS.get(tag, "")
         if not shown or (shown == "a" and not attributes) or self._depth >= MAX_DEPTH or self._left <= 0:
             return ""
@@ -81,6 +85,9 @@ class SafeHtml:
             self._depth -= 1
             self._left -= len(tag)
             self._pieces.append(tag)
+
+    def link(self, number: int) -> None:
+        """The link that has just ended; its address stands in its attribute."""
 
     def written(self) -> str:
         """The HTML, which nh3 has no more to take from; empty where it never comes to rest."""

@@ -13,7 +13,8 @@ from postroom.mail.page.cascade import Styles
 from postroom.mail.page.css import names
 from postroom.mail.page.loads import is_pixel, is_remote_image
 from postroom.mail.page.rows import tabular_rows
-from postroom.mail.page.safe import MAX_DEPTH, SafeHtml, href, spans
+from postroom.mail.page.pieces import Pieces
+from postroom.mail.page.safe import MAX_DEPTH, SafeHtml, spans
 from postroom.mail.page.state import State, Style
 from postroom.mail.page.words import INLINE, LINE, PARAGRAPH, Words
 from postroom.mail.url import Target, is_mismatch, is_suspicious_scheme, read_url
@@ -51,6 +52,23 @@ MAX_LABEL = 500
 """Characters of a link's label that are kept beside its target."""
 
 
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """What a page is to tell beside what is seen of it."""
+
+    unwrap: bool = True
+    """Known wrappers of links are undone."""
+    hidden: bool = False
+    """Text that no human sees, as `[hidden: ...]`."""
+    alts: bool = False
+    """The words that stand for a picture, as `[image: ...]`."""
+
+
+PLAINLY = Manner()
+MAX_ALT = 80
+"""Characters of the words for a picture."""
+
+
 @dataclass(slots=True, eq=False)
 class _End:
     """What is to be done where an element ends."""
@@ -70,12 +88,15 @@ class _End:
 class Walk:
     """One way through a page; afterwards the words, the safe HTML, the links and the signals are there."""
 
-    def __init__(self, page: Document, styles: Styles, words: Words, safe: SafeHtml) -> None:
+    def __init__(
+        self, page: Document, styles: Styles, words: Words, safe: SafeHtml | Pieces, manner: Manner = PLAINLY
+    ) -> None:
         self.links: list[Link] = []
         self.signals: set[str] = set()
         self._styles = styles
         self._words = words
         self._safe = safe
+        self._manner = manner
         self._labels: list[list[str]] = []
         self._rows, self._blanks = tabular_rows(page)
         self._depth = 0
@@ -120,10 +141,18 @@ class Walk:
             self._labels[-1].append(text)
 
     def _hidden(self, text: str) -> None:
+        if self._manner.hidden and _SEEN.search(text):
+            self._aside("hidden", text)
         if self._hidden_left < 0 or not _SEEN.search(text):
             return
         self._hidden_left -= len(text)
         self._hidden_texts.append(text)
+
+    def _aside(self, kind: str, text: str) -> None:
+        """Words that the page does not show, marked as such."""
+        told = f"[{kind}: {' '.join(_CONTROLS.sub('', text).split())}]"
+        self._words.text(told)
+        self._safe.text(told)
 
     def hides_words(self, visible: str) -> bool:
         """Whether anything is hidden that the page does not say elsewhere, as copies for small screens do."""
@@ -159,6 +188,8 @@ class Walk:
                     self.signals.add("tracking_pixel")
                 if self._labels and not hidden:
                     self._labels[-1].append("")
+                if self._manner.alts and not hidden and (element.attr("alt") or "").strip():
+                    self._aside("image", _shortened(element.attr("alt") or ""))
 
     def _enter(self, element: Element, outer: State, inner: State, own: Style | None) -> _End:
         tag = element.tag
@@ -169,7 +200,6 @@ class Walk:
         attributes = ""
         if tag == "a":
             end.target = self._target(element.attr("href"))
-            attributes = href(end.target.href) if end.target else ""
             self._labels.append([])
         elif tag in ("td", "th"):
             attributes = spans(element.attr("colspan"), element.attr("rowspan"))
@@ -178,7 +208,9 @@ class Walk:
             end.quote = not _INDENT.match("".join((element.attr("style") or "").split()))
         elif tag == "tr":
             end.row = element in self._rows
-        end.safe = self._safe.begin(tag, attributes)
+        address = end.target.href if end.target else ""
+        is_block = end.gap != INLINE or tag in ("td", "th", "li")
+        end.safe = self._safe.begin(tag, attributes, address, block=is_block)
         self._begin(element, end)
         return end
 
@@ -217,7 +249,7 @@ class Walk:
             words.block(end.gap)
 
     def _target(self, given: str | None) -> Target | None:
-        target = read_url(given) if given else None
+        target = read_url(given, unwrap=self._manner.unwrap) if given else None
         if given and target is None and is_suspicious_scheme(given):
             self.signals.add("suspicious_link")
         return target
@@ -233,6 +265,7 @@ class Walk:
         link = Link(text, target.href, target.host, is_mismatch(text, target))
         if text:
             self._words.link(len(self.links))
+            self._safe.link(len(self.links))
         self.links.append(link)
         flags = (
             ("link_mismatch", link.mismatch),
@@ -249,6 +282,10 @@ def _gap(tag: str, own: Style | None) -> int:
     if display == "inline":
         return INLINE
     return LINE if gap == INLINE and display in _BREAKING else gap
+
+
+def _shortened(alt: str) -> str:
+    return alt if len(alt) <= MAX_ALT else alt[: MAX_ALT - 1] + "…"
 
 
 def _first(element: Element) -> int:

@@ -61,14 +61,14 @@ class Target:
     """The host looks like another, or mixes alphabets as no name does."""
 
 
-def read_url(text: str) -> Target | None:
+def read_url(text: str, *, unwrap: bool = True) -> Target | None:
     """The target of an address, entities decoded, with known wrappers undone; None if it is not one of the web or mail.
 
     Cleaned as in the URL standard of the WHATWG: tabs and line ends dropped, backslashes as slashes, user information
     dropped, the host as its A-label. A relative address has no target: a mail has no place it could start from.
     """
     target = _read(text)
-    for _ in range(MAX_WRAPPERS):
+    for _ in range(MAX_WRAPPERS if unwrap else 0):
         inner = unwrapped(target.href, target.host) if target else None
         found = _read(inner) if inner else None
         if found is None:

@@ -1,0 +1,220 @@
+"""One-time codes: short numbers and tokens that stand near a word for them."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from postroom.policy.detectors.otpwords import CONFIRMATION, OTHER_CODE, PIN, STRONG, TRAVEL, WEAK
+from postroom.policy.detectors.pattern import Span, is_letter_or_digit, pattern
+
+_NEAR, _CLOSE = 160, 40
+"""Characters between a code and a word for it; and where the word or the code alone is doubtful."""
+
+_TOKEN = pattern(r"[A-Z0-9_]*\d[A-Z0-9_]*")
+_MIXED = pattern(r"\b(?:[A-Z0-9]{2,8}-[A-Z0-9]{2,8}|[A-Z0-9]{4,10})\b", any_case=False)
+_GAP = pattern(
+    r"^(?:[ \t]{0,2}[-.·•|*,/][ \t]{0,2}|[ \t]{1,3}|[ \t]{0,2}\n[ \t\n>*-]{0,6}| (?:and|then|und|et|y|e|en|i) )$"
+)
+_GROUPED = pattern(r"^(?:[ \t]{1,2}|[ \t]?[-.·•][ \t]?)$")
+_SPELLED = pattern(r"\b(?:(?:zero|oh|one|two|three|four|five|six|seven|eight|nine)[ ,-]{1,3}){3,9}"
+                   r"(?:zero|oh|one|two|three|four|five|six|seven|eight|nine)\b")  # fmt: skip
+
+_PATH, _NAME = frozenset("/@\\&?"), frozenset("@/\\.-")
+_MONEY = (
+    r"[$€£¥₹₽₩₺]|\b(?:eur|usd|gbp|chf|jpy|inr|pln|sek|nok|dkk|czk|huf|try|rub|cny|aud|cad|euros?|dollars?|pounds?)\b"
+)
+_BEFORE_OTHER = pattern(
+    rf"(?:{_MONEY}) ?$",
+    r"(?:^|\W)(?:order|invoice|ticket|case|reference|ref|tracking|parcel|shipment|booking|phone|tel|fax|call|dial|mobile|zip"
+    r"|room|suite|flight|build|version|ver|v|release|meeting id|webinar id|customer|member|account|policy|contract|article"
+    r"|item|sku|isbn|issue|bug|page|chapter|section|port|extension|ext|ending in|ends in|serial|model|po box|p\.?o|box"
+    r"|bestell\w*|rechnung\w*|kunden\w*|auftrag\w*|vorgang\w*|telefon|commande|facture|pedido|factura|ordine|fattura"
+    r"|zam[óo]wieni\w*|заказ\w*|link|year|since|in|©|\(c\)|copyright|window|windows|office|iso|rfc|http|error|status)"
+    r"[ -]?(?:no|nr|number|num|id|nummer|n[°º])?[ .:#°]{0,3}$",
+)
+_AFTER_OTHER = pattern(
+    rf"^ ?(?:{_MONEY}|%|‰|°)",
+    r"^ ?-?(?:seconds?|secs?|minutes?|mins?|hours?|hrs?|days?|weeks?|months?|years?|times|users?|people|customers?|members?"
+    r"|points?|items?|pages?|words?|characters?|bytes?|[kmgt]i?b|[kcm]?m|km|kg|px|bits?|digits?|percent|sekunden|minuten"
+    r"|stunden|tagen?|minutes|heures|jours|minutos|horas|d[íi]as|dias|minuti|ore|giorni|minuten|uur|dagen|минут\w*|час\w*"
+    r"|дн\w*|分钟|分鐘|小时|分|時間|분|시간|st(?:reet)?|road|avenue|ave|rd|blvd|strasse)\b",
+    r"^[.,]\d{1,2}\b",
+)
+_DATE = pattern(r"^(?:\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./](?:19|20)\d\d|\d{1,2}\.\d{1,2}\.\d{2})$")
+_STANDARD = pattern(r"^(?:SHA|MD|RFC|ISO|IEC|CVE|AES|TLS|UTF|IPV|WIN|COVID|BASE|X|HTTP|FIDO|PKCS|RSA|USB|GDPR|EN|DIN|ORD|INV"
+                    r"|REF|TKT|CASE|PO|SKU|PR|JIRA|BUG|TICKET|RMA|AWB|Q[1-4]|FY|H[12]|KW)-?\d+[A-Z]?$")  # fmt: skip
+_PREFIX = pattern(r"\b[A-Z]{1,3}-$", any_case=False)
+_COMPOUND = pattern(r"\pL{4}-$")
+
+
+def codes(text: str, context: str = "") -> list[Span]:
+    """Codes near a word for them; wherever they stand, if such a word stands in the `context`, as of a subject."""
+    everywhere = bool(context) and (_has_strong(context) or _weak(context) != [])
+    strong, weak = _strong(text), _weak(text)
+    if not (everywhere or strong or weak):
+        return []
+    words = _Places(strong), _Places(weak)
+    found = [span for span, doubtful in _candidates(text) if _is_near(span, doubtful, words, everywhere)]
+    return [span for span in found if not _is_other(text, span)]
+
+
+def tells_of_codes(text: str) -> bool:
+    """Whether a word for a one-time code stands in a text."""
+    return bool(_has_strong(text) or _weak(text))
+
+
+class _Places:
+    """Ranges in order, to be asked for the distance to the next one."""
+
+    def __init__(self, spans: Sequence[Span]) -> None:
+        self._starts = [span.start for span in spans]
+        self._ends = sorted(span.end for span in spans)
+
+    def distance(self, span: Span) -> float:
+        after, before = bisect_left(self._starts, span.end), bisect_left(self._ends, span.start + 1) - 1
+        ahead = self._starts[after] - span.end if after < len(self._starts) else float("inf")
+        behind = span.start - self._ends[before] if before >= 0 else float("inf")
+        return min(ahead, behind)
+
+
+def _is_near(span: Span, doubtful: bool, words: tuple[_Places, _Places], everywhere: bool) -> bool:
+    strong, weak = (places.distance(span) for places in words)
+    if doubtful:
+        return min(strong, weak) <= _CLOSE
+    return everywhere or strong <= _NEAR or weak <= _CLOSE
+
+
+def _has_strong(text: str) -> bool:
+    return bool(_strong(text))
+
+
+def _strong(text: str) -> list[Span]:
+    found = [Span(*match.span()) for one in (STRONG, PIN) for match in one.finditer(text)]
+    if found and TRAVEL.search(text):
+        bookings = {match.start() for match in CONFIRMATION.finditer(text)}
+        found = [span for span in found if span.start not in bookings]
+    return sorted(found)
+
+
+def _weak(text: str) -> list[Span]:
+    found = [Span(*match.span()) for match in WEAK.finditer(text)]
+    return [] if found and OTHER_CODE.search(text) else found
+
+
+# -- what has the form of a code
+
+
+def _candidates(text: str) -> Iterator[tuple[Span, bool]]:
+    """Ranges of the form of a code, and whether they are so only close to a word for it."""
+    for match in _MIXED.finditer(text):
+        token = match.group() or ""
+        letters = sum(one.isalpha() for one in token)
+        if 4 <= len(token.replace("-", "")) <= 10 and letters and _is_free(text, *match.span()):
+            has_both = letters < len(token.replace("-", ""))
+            if not _STANDARD.search(token):
+                yield Span(*match.span()), not has_both
+    for match in _SPELLED.finditer(text):
+        yield Span(*match.span()), True
+    for chain in _chains(text):
+        yield from _of_chain(text, chain)
+
+
+def _chains(text: str) -> Iterator[list[Span]]:
+    """Runs of numbers between which hardly anything stands."""
+    chain: list[Span] = []
+    for match in _TOKEN.finditer(text):
+        span = Span(*match.span())
+        if not text[span.start : span.end].isdigit() or not _is_free(text, *span):
+            continue
+        if chain and not (span.start - chain[-1].end <= 9 and _GAP.search(text[chain[-1].end : span.start])):
+            yield chain
+            chain = []
+        chain.append(span)
+    if chain:
+        yield chain
+
+
+def _of_chain(text: str, chain: list[Span]) -> Iterator[tuple[Span, bool]]:
+    lengths = [span.end - span.start for span in chain]
+    whole = Span(chain[0].start, chain[-1].end)
+    if len(chain) > 1 and 4 <= sum(lengths) <= 10 and not _is_number_with_dots(text, chain):
+        is_plain = _is_grouped(text, chain) or set(lengths) == {1}
+        yield whole, not is_plain or sum(lengths) == 4 != len(lengths)
+        return
+    for ones, run in groupby(chain, lambda span: span.end - span.start == 1):
+        spans = list(run)
+        if ones and 4 <= len(spans) <= 10:
+            yield Span(spans[0].start, spans[-1].end), False
+        elif not ones:
+            yield from _of_numbers(text, spans)
+
+
+def _of_numbers(text: str, spans: list[Span]) -> Iterator[tuple[Span, bool]]:
+    """Whole numbers, and groups of two to four on one line."""
+    line: list[Span] = []
+    for at, span in enumerate(spans):
+        length = span.end - span.start
+        if 4 <= length <= 10:
+            yield _with_prefix(text, span), False
+        is_joined = line and _GROUPED.search(text[line[-1].end : span.start])
+        line = [*line, span] if is_joined else [span]
+        is_last = at == len(spans) - 1 or not _GROUPED.search(text[span.end : spans[at + 1].start])
+        if is_last and 2 <= len(line) <= 4 and 4 <= sum(one.end - one.start for one in line) <= 12:
+            if all(2 <= one.end - one.start <= 4 for one in line) and not _is_number_with_dots(text, line):
+                yield Span(line[0].start, line[-1].end), len(line) == 2 and line[1].end - line[0].start <= 5
+        line = line[-6:]
+
+
+def _is_grouped(text: str, chain: list[Span]) -> bool:
+    gaps = (text[one.end : other.start] for one, other in zip(chain, chain[1:], strict=False))
+    is_even = all(2 <= span.end - span.start <= 4 for span in chain) and len(chain) <= 4
+    return is_even and all(_GROUPED.search(gap) for gap in gaps)
+
+
+def _is_number_with_dots(text: str, chain: list[Span]) -> bool:
+    """A date, a decimal, an address of a machine, a version, a range of years."""
+    written = text[chain[0].start : chain[-1].end]
+    if _DATE.search(written) or _is_years(written, chain):
+        return True
+    if "." not in written or " " in written or "\n" in written or len({len(one) for one in written.split(".")}) == 1:
+        return written.count(".") == 3 and all(int(one) < 256 for one in written.split(".") if one.isdigit())
+    return "-" not in written
+
+
+def _is_years(written: str, chain: list[Span]) -> bool:
+    return all(span.end - span.start == 4 for span in chain) and all(
+        one.isdigit() and 1900 <= int(one) <= 2099
+        for one in written.replace("–", "-").replace(" ", "-").split("-")
+        if one
+    )
+
+
+def _with_prefix(text: str, span: Span) -> Span:
+    """With a prefix such as `G-`."""
+    prefix = _PREFIX.search(text[max(span.start - 5, 0) : span.start])
+    return Span(span.start - (prefix.end() - prefix.start()), span.end) if prefix else span
+
+
+def _is_free(text: str, start: int, end: int) -> bool:
+    """No part of a longer word, of a path, or of a name of the web."""
+    before, after = text[max(start - 2, 0) : start], text[end : end + 2]
+    if is_letter_or_digit(before[-1:]) or is_letter_or_digit(after[:1]):
+        return False
+    if before[-1:] in _PATH and len(before) == 2 and is_letter_or_digit(before[0]):
+        return False
+    if after[:1] in _NAME and len(after) == 2 and after[1].isalpha():
+        return False
+    return before[-1:] != "-" or not _COMPOUND.search(text[max(start - 5, 0) : start])
+
+
+def _is_other(text: str, span: Span) -> bool:
+    """A number of another kind: an amount, a year, a duration, or what the word before it says it is."""
+    written = text[span.start : span.end]
+    if written.isdigit() and len(written) == 4 and 1900 <= int(written) <= 2099:
+        return True
+    before, after = text[max(span.start - 32, 0) : span.start], text[span.end : span.end + 16]
+    if before[-1:] == "+" or (before[-1:] in (",", ".") and before[-2:-1].isdigit()):
+        return True
+    return _BEFORE_OTHER.search(before) is not None or _AFTER_OTHER.search(after) is not None

@@ -1,0 +1,89 @@
+"""What detectors and patterns find in a text, what becomes of it, and what becomes of the message."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from postroom.base.levels import Finding, Verdict
+from postroom.policy.contentrules import ContentPattern, ContentRules
+from postroom.policy.detectors import DETECTORS, Found, found, resolved
+
+SCAN_CHARS = 1_000_000
+"""Characters of a text that are looked through; what is beyond them is not shown."""
+_NAMES = frozenset(one.name for one in DETECTORS)
+_OF_LINKS = "reset_link"
+"""Found while links are made short, since afterwards there is nothing left to find."""
+_VERDICTS = {Finding.HIDE: Verdict.HIDE, Finding.WITHHOLD: Verdict.WITHHOLD}
+
+
+def marker(name: str) -> str:
+    """What stands where something was."""
+    return f"[redacted:{name}]"
+
+
+class Redaction:
+    """The detectors and patterns of one set of rules."""
+
+    def __init__(self, rules: ContentRules) -> None:
+        self._actions = dict(rules.detectors)
+        self._actions |= {
+            one.name: min(one.action, self._actions.get(one.name, Finding.OFF)) for one in rules.patterns
+        }
+        self._patterns = rules.patterns
+        self._removing = frozenset(name for name, action in self._actions.items() if action <= Finding.REDACT)
+        self.met: set[str] = set()
+        """Names of what was removed so far."""
+        self._built_in = (self._removing & _NAMES) - {_OF_LINKS}
+
+    def action(self, name: str) -> Finding:
+        """What is to be done where this is found."""
+        return self._actions.get(name, Finding.OFF)
+
+    def names(self, text: str, context: str = "", *, subject: bool = False) -> frozenset[str]:
+        """Everything that is found in a text that is not shown like that, whatever is done about it."""
+        text = text[:SCAN_CHARS]
+        finds = [*found(text, _NAMES, context), *self._by_patterns(text, self._patterns, subject=subject)]
+        return frozenset(one.name for one in finds)
+
+    def finds(self, text: str, context: str = "", *, subject: bool = False) -> list[Found]:
+        """What is to be removed of a text as it would be shown, in order and apart from each other.
+
+        Words in the `context` may tell what a number in this text is.
+        """
+        if not self._removing or not text:
+            return []
+        patterns = [one for one in self._patterns if one.name in self._removing]
+        finds = found(text, self._built_in, context) if self._built_in else []
+        finds = resolved(text, [*finds, *self._by_patterns(text, patterns, subject=subject)])
+        self.met |= {one.name for one in finds}
+        return finds
+
+    def redacted(self, text: str, context: str = "", *, subject: bool = False) -> str:
+        """A text with markers for what was found."""
+        return without(text, self.finds(text, context, subject=subject))
+
+    def signals(self, names: Iterable[str]) -> tuple[str, ...]:
+        """`redacted:NAME` of what was found and is not to be passed over, in the order of the names."""
+        return tuple(sorted(f"redacted:{name}" for name in set(names) if self.action(name) < Finding.OFF))
+
+    def verdict(self, names: Iterable[str]) -> Verdict:
+        """The lowest that a detector demands."""
+        return min((_VERDICTS.get(self.action(name), Verdict.ALLOW) for name in names), default=Verdict.ALLOW)
+
+    def _by_patterns(self, text: str, patterns: Sequence[ContentPattern], *, subject: bool) -> list[Found]:
+        finds: list[Found] = []
+        for one in patterns:
+            if one.in_subject if subject else one.in_body:
+                spans = one.pattern.spans(text)
+                # A text that is too long to be looked through is not shown.
+                finds += [Found(start, end, one.name) for start, end in ([(0, len(text))] if spans is None else spans)]
+        return [one for one in finds if one.start < one.end]
+
+
+def without(text: str, finds: Sequence[Found]) -> str:
+    """A text with a marker for each of these."""
+    pieces, position = list[str](), 0
+    for one in finds:
+        pieces += [text[position : one.start], marker(one.name)]
+        position = one.end
+    return "".join([*pieces, text[position:]])

@@ -1,0 +1,67 @@
+"""Safe HTML under rules: the page that is read, with the same things redacted in it."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+
+from postroom.mail.page import Page, Piece
+from postroom.mail.page.pieces import Edit, Kind, edited, labels_of, text_of, written
+from postroom.mail.unseen import tidy_piece
+from postroom.mail.url import read_url
+from postroom.policy.contentrules import ContentRules
+from postroom.policy.redaction import SCAN_CHARS, Redaction, marker
+from postroom.policy.shownlinks import LinkPass, Numbering, addresses
+from postroom.policy.strings import harmless
+
+
+class ShownHtml:
+    """Makes the safe HTML of the pages of one message."""
+
+    def __init__(self, rules: ContentRules, redaction: Redaction, links: LinkPass, subject: str) -> None:
+        self._rules = rules
+        self._redaction = redaction
+        self._links = links
+        self._subject = subject
+
+    def written(self, page: Page, numbering: Numbering) -> tuple[str, bool]:
+        """The page as HTML that nh3 has nothing to take from, and whether it is cut; empty where there is none."""
+        pieces = [self._filtered(piece, page) for piece in page.pieces]
+        pieces = edited(pieces, self._addresses(pieces, page))
+        pieces = [
+            piece._replace(value=harmless(piece.value, self._rules)) if piece.kind is Kind.TEXT else piece
+            for piece in pieces
+        ]
+        finds = self._redaction.finds(text_of(pieces)[:SCAN_CHARS], self._subject)
+        pieces = edited(pieces, [Edit(one.start, one.end, marker(one.name)) for one in finds])
+        return written([self._numbered(piece, numbering) for piece in pieces], self._rules.max_chars)
+
+    def _filtered(self, piece: Piece, page: Page) -> Piece:
+        if piece.kind is Kind.TEXT:
+            text = tidy_piece(piece.value, joiners=self._rules.keep_joiners)
+            return piece._replace(value=self._links.without_references(text))
+        if piece.kind is Kind.LINK:
+            link = page.links[piece.number] if piece.number < len(page.links) else None
+            target = link and read_url(link.href, unwrap=False)
+            told = self._links.of_page(page, piece.number, target) if link and target else ""
+            return Piece(Kind.TEXT, told and f" {told}")
+        if piece.address:
+            target = read_url(piece.address, unwrap=False)
+            is_shown = target is not None and self._links.is_shown(target)
+            return piece if is_shown else piece._replace(address="")
+        return piece
+
+    def _addresses(self, pieces: Sequence[Piece], page: Page) -> list[Edit]:
+        """A reference for each address in a text; in the label of a link its host alone."""
+        labels = labels_of(pieces)
+        begins = [start for start, _ in labels]
+        edits: list[Edit] = []
+        for number, (start, end, target) in enumerate(addresses(text_of(pieces), self._rules)):
+            label = bisect_right(begins, start) - 1
+            is_label = label >= 0 and start < labels[label][1] and target is not None
+            words = target.host if is_label and target else self._links.of_page(page, -1 - number, target)
+            edits.append(Edit(start, end, words))
+        return edits
+
+    def _numbered(self, piece: Piece, numbering: Numbering) -> Piece:
+        return piece._replace(value=numbering.numbered(piece.value)) if piece.kind is Kind.TEXT else piece
