@@ -88,7 +88,7 @@ def read(content: Content, head: Head, setting: Setting) -> Reading:
 
 
 def project(content: Content, head: Head, setting: Setting, rules: ContentRules) -> Projected:
-    """The content under these rules. For `UNBOUND`, the value itself, it is as `read` has it, and nothing is looked for.
+    """The content under these rules. For `UNBOUND` itself it is as `read` has it, and nothing is looked for.
 
     Of two messages that differ in nothing but what is redacted or hidden the readings are equal.
     """
@@ -176,12 +176,12 @@ def _visible_invitation(invitation: Invitation | None) -> Invitation | None:
     return replace(invitation, **lines, attendees=tuple(neutralised(visible_line(one)) for one in invitation.attendees))
 
 
-def _instead(
-    content: Content, signals: frozenset[str], invitation: Invitation | None, *, has_html: bool
-) -> str:
+def _instead(content: Content, signals: frozenset[str], invitation: Invitation | None, *, has_html: bool) -> str:
     """What stands for words that a message does not have, or that nobody can tell."""
     if "too_complex" in signals:
-        return f"[What of this page can be seen is too complex to tell{'; view: html has all of it' if has_html else ''}.]"
+        return (
+            f"[What of this page can be seen is too complex to tell{'; view: html has all of it' if has_html else ''}.]"
+        )
     if invitation:
         return _invitation_in_words(invitation)
     kind = next((name for name in ("encrypted", "signed") if name in content.faults), None)

@@ -31,7 +31,9 @@ def show_head(head: Head, rules: ContentRules) -> Head:
         return head
     lines = Lines(rules)
     shown = {name: tuple(lines.people(getattr(head, at))) for name, at in _PEOPLE.items() if lines.may(name)}
-    subject = lines.shown(head.subject, SUBJECT, subject=True) if head.subject and lines.may("subject") else head.subject
+    subject = (
+        lines.shown(head.subject, SUBJECT, subject=True) if head.subject and lines.may("subject") else head.subject
+    )
     subject = subject if lines.may("subject") else None
     return replace(
         head,
@@ -79,9 +81,12 @@ class Lines:
 
     def shown(self, text: str, most: int, context: str = "", *, subject: bool = False) -> str:
         """A value filtered, its links and its markup made harmless, redacted, and cut to a length."""
-        line = filtered_line(text, self._rules)
-        line, _ = shown_line(line, self._rules, removes=self._removes)
-        line = filtered_line(harmless(line, self._rules), self._rules)
+        line, _ = shown_line(filtered_line(text, self._rules), self._rules, removes=self._removes)
+        return self.told(line, most, context, subject=subject)
+
+    def told(self, line: str, most: int, context: str = "", *, subject: bool = False) -> str:
+        """As `shown`, of a value without links."""
+        line = filtered_line(harmless(filtered_line(line, self._rules), self._rules), self._rules)
         return cut(self._redaction.redacted(line, context, subject=subject), most)[0]
 
     def people(self, people: Iterable[Address]) -> Iterator[Address]:

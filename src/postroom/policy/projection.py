@@ -16,14 +16,14 @@ from postroom.policy.contentrules import BodyRule, ContentRules, HistoryRule
 from postroom.policy.detectors.links import asks_to_act
 from postroom.policy.detectors.otp import tells_of_codes
 from postroom.policy.detectors.shadow import shadow
-from postroom.policy.heads import SUBJECT, Lines, show_filename
+from postroom.policy.heads import Lines, show_filename
 from postroom.policy.redaction import SCAN_CHARS, Redaction
 from postroom.policy.shownhtml import ShownHtml
 from postroom.policy.shownlinks import LinkPass, Numbering
 from postroom.policy.spotlight import cut, marked
 from postroom.policy.strings import filtered, filtered_line, harmless
 
-_NO_MARKS = {0x0E: None, 0x0F: None}
+_MARK = re.compile("\x0e\\d{1,7}\x0f")
 _PLAIN = re.compile(r"[\w.+/-]{1,127}", re.ASCII)
 _LINE = 500
 """Characters of a field of an invitation, and of a link's label."""
@@ -67,7 +67,7 @@ class Projection:
         """All bodies as text, filtered and nothing more; of an invitation its words."""
         texts = []
         for body in self._content.bodies:
-            text = self._page(body.text).text.translate(_NO_MARKS) if body.is_html else body.text
+            text = _MARK.sub("", self._page(body.text).text) if body.is_html else body.text
             texts.append(filtered(text[:SCAN_CHARS], self._rules))
         one = self._content.invitation
         texts += [filtered_line(f"{one.summary or ''} {one.organizer or ''}", self._rules)] if one else []
@@ -89,7 +89,7 @@ class Projection:
             page = self._page(html)
             shown = self._links.without_references(filtered(page.text[:SCAN_CHARS], self._rules, marks=True))
             text = self._redacted(self._links.shown_page(shown, page))
-            odd = unseen_in(page.text.translate(_NO_MARKS)) | _cut(page.text)
+            odd = unseen_in(_MARK.sub("", page.text)) | _cut(page.text)
             self._texts[html, True] = Words(text, (), html, page.signals | odd)
         return self._texts[html, True]
 
@@ -154,7 +154,7 @@ class Projection:
     # -- what else is shown
 
     def _label(self, link: Link) -> Link:
-        label = self._lines.shown(self._links.label(link.text), _LINE, self._context)
+        label = self._lines.told(self._links.label(link.text), _LINE, self._context)
         return replace(link, text=label)
 
     def _line(self, text: str) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Sequence, Set
 
 from postroom.base.levels import Finding, Verdict
 from postroom.policy.contentrules import ContentPattern, ContentRules
@@ -13,6 +14,8 @@ SCAN_CHARS = 1_000_000
 _NAMES = frozenset(one.name for one in DETECTORS)
 _OF_LINKS = "reset_link"
 """Found while links are made short, since afterwards there is nothing left to find."""
+_BY_DISTANCE = ("otp", "password")
+"""Found by words near them, the first of the two first: a one-time password is a code."""
 _VERDICTS = {Finding.HIDE: Verdict.HIDE, Finding.WITHHOLD: Verdict.WITHHOLD}
 
 
@@ -26,14 +29,16 @@ class Redaction:
 
     def __init__(self, rules: ContentRules) -> None:
         self._actions = dict(rules.detectors)
-        self._actions |= {
-            one.name: min(one.action, self._actions.get(one.name, Finding.OFF)) for one in rules.patterns
-        }
+        self._actions |= {one.name: min(one.action, self._actions.get(one.name, Finding.OFF)) for one in rules.patterns}
         self._patterns = rules.patterns
         self._removing = frozenset(name for name, action in self._actions.items() if action <= Finding.REDACT)
         self.met: set[str] = set()
         """Names of what was removed so far."""
-        self._built_in = (self._removing & _NAMES) - {_OF_LINKS}
+        own = frozenset(one.name for one in rules.patterns)
+        first = (self._removing | own) - {_OF_LINKS, *_BY_DISTANCE}
+        self.stages = tuple(stage for stage in (first, *({one} for one in _BY_DISTANCE)) if stage & self._removing)
+        """Names that are looked for together; codes after all others, for what those were is not to move them."""
+        self._markers = re.compile("|".join(re.escape(marker(name)) for name in self._actions) or r"(?!)")
 
     def action(self, name: str) -> Finding:
         """What is to be done where this is found."""
@@ -45,22 +50,26 @@ class Redaction:
         finds = [*found(text, _NAMES, context), *self._by_patterns(text, self._patterns, subject=subject)]
         return frozenset(one.name for one in finds)
 
-    def finds(self, text: str, context: str = "", *, subject: bool = False) -> list[Found]:
-        """What is to be removed of a text as it would be shown, in order and apart from each other.
+    def finds(self, text: str, stage: Set[str], context: str = "", *, subject: bool = False) -> list[Found]:
+        """What of one stage is to be removed of a text as it would be shown, in order and apart from each other.
 
         Words in the `context` may tell what a number in this text is.
         """
-        if not self._removing or not text:
-            return []
-        patterns = [one for one in self._patterns if one.name in self._removing]
-        finds = found(text, self._built_in, context) if self._built_in else []
-        finds = resolved(text, [*finds, *self._by_patterns(text, patterns, subject=subject)])
+        names = stage & self._removing
+        patterns = [one for one in self._patterns if one.name in names]
+        finds = [*found(text, names & _NAMES, context), *self._by_patterns(text, patterns, subject=subject)]
+        finds = resolved(text, finds)
+        if finds and "[redacted:" in text:
+            told = [match.span() for match in self._markers.finditer(text)]
+            finds = [one for one in finds if not any(one.start < end and start < one.end for start, end in told)]
         self.met |= {one.name for one in finds}
         return finds
 
     def redacted(self, text: str, context: str = "", *, subject: bool = False) -> str:
         """A text with markers for what was found."""
-        return without(text, self.finds(text, context, subject=subject))
+        for stage in self.stages if text else ():
+            text = without(text, self.finds(text, stage, context, subject=subject))
+        return text
 
     def signals(self, names: Iterable[str]) -> tuple[str, ...]:
         """`redacted:NAME` of what was found and is not to be passed over, in the order of the names."""

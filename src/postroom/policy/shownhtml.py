@@ -6,12 +6,12 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from postroom.mail.page import Page, Piece
-from postroom.mail.page.pieces import Edit, Kind, edited, labels_of, text_of, written
+from postroom.mail.page.pieces import Edit, Kind, edited, labels_of, text_of, with_text, written
 from postroom.mail.unseen import tidy_piece
 from postroom.mail.url import read_url
 from postroom.policy.contentrules import ContentRules
 from postroom.policy.redaction import SCAN_CHARS, Redaction, marker
-from postroom.policy.shownlinks import LinkPass, Numbering, addresses
+from postroom.policy.shownlinks import LinkPass, Numbering, addresses, is_in_reference
 from postroom.policy.strings import harmless
 
 
@@ -28,12 +28,10 @@ class ShownHtml:
         """The page as HTML that nh3 has nothing to take from, and whether it is cut; empty where there is none."""
         pieces = [self._filtered(piece, page) for piece in page.pieces]
         pieces = edited(pieces, self._addresses(pieces, page))
-        pieces = [
-            piece._replace(value=harmless(piece.value, self._rules)) if piece.kind is Kind.TEXT else piece
-            for piece in pieces
-        ]
-        finds = self._redaction.finds(text_of(pieces)[:SCAN_CHARS], self._subject)
-        pieces = edited(pieces, [Edit(one.start, one.end, marker(one.name)) for one in finds])
+        pieces = self._harmless(pieces)
+        for stage in self._redaction.stages:
+            finds = self._redaction.finds(text_of(pieces)[:SCAN_CHARS], stage, self._subject)
+            pieces = edited(pieces, [Edit(one.start, one.end, marker(one.name)) for one in finds])
         return written([self._numbered(piece, numbering) for piece in pieces], self._rules.max_chars)
 
     def _filtered(self, piece: Piece, page: Page) -> Piece:
@@ -51,12 +49,24 @@ class ShownHtml:
             return piece if is_shown else piece._replace(address="")
         return piece
 
+    def _harmless(self, pieces: Sequence[Piece]) -> list[Piece]:
+        """Markup made harmless, also where it stands in pieces."""
+        pieces = [
+            piece._replace(value=harmless(piece.value, self._rules)) if piece.kind is Kind.TEXT else piece
+            for piece in pieces
+        ]
+        text = text_of(pieces)
+        told = harmless(text, self._rules)
+        return with_text(pieces, told) if len(told) == len(text) else pieces
+
     def _addresses(self, pieces: Sequence[Piece], page: Page) -> list[Edit]:
         """A reference for each address in a text; in the label of a link its host alone."""
         labels = labels_of(pieces)
         begins = [start for start, _ in labels]
         edits: list[Edit] = []
-        for number, (start, end, target) in enumerate(addresses(text_of(pieces), self._rules)):
+        text = text_of(pieces)
+        bare = [one for one in addresses(text, self._rules) if not is_in_reference(text, one.start)]
+        for number, (start, end, target) in enumerate(bare):
             label = bisect_right(begins, start) - 1
             is_label = label >= 0 and start < labels[label][1] and target is not None
             words = target.host if is_label and target else self._links.of_page(page, -1 - number, target)

@@ -33,9 +33,11 @@ _HAS_PATH = re.compile(r"[/?#\\]")
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _TWO_NAMES = re.compile(r"[A-Z][a-z]+\.[A-Z][a-z]+/[A-Za-z]+")
 """Two things with a stroke between: `Mr.Smith/Jones`."""
-_FILE = re.compile(r"[\w-]+\.(?:pdf|docx?|xlsx?|pptx?|txt|csv|md|json|ya?ml|toml|ini|log|py|js|ts|tsx|css|java|cpp|rs|go"
-                   r"|html?|xml|png|jpe?g|gif|svg)[/#][\w./#-]{0,80}", re.IGNORECASE)  # fmt: skip
+_FILE = re.compile(r"[\w-]+\.(?:pdf|docx?|xlsx?|pptx?|txt|csv|md|json|ya?ml|toml|ini|log|py|js|ts|tsx|css|java"
+                   r"|cpp|rs|go|html?|xml|png|jpe?g|gif|svg)[/#][\w./#-]{0,80}", re.IGNORECASE)  # fmt: skip
 _FOREIGN_START = re.compile("^[\u2e80-\U0003ffff]+(?=[A-Za-z0-9])")
+_WIDE_STOP = re.compile("[，！；（）｢｣]")
+"""Signs of sentences in Chinese and Japanese whose simple forms may stand in an address."""
 _REFERENCE = re.compile("‹(link(?:[ :]|›)|bad link›)", re.IGNORECASE)
 _MANY = 2_000
 """Links that have numbers."""
@@ -53,7 +55,8 @@ def addresses(text: str, rules: ContentRules) -> Iterator[Address]:
     """Every address in a text: with a scheme, beginning with `www.`, or a bare host with something behind it."""
     seen = shadow(text)
     for match in _URL.finditer(seen):
-        start, end = match.start(), _end(seen, match.start(), match.end())
+        wide = _WIDE_STOP.search(text, match.start(), match.end())
+        start, end = match.start(), _end(seen, match.start(), wide.start() if wide else match.end())
         foreign = _FOREIGN_START.match(seen[start:end])
         start += foreign.end() if foreign else 0
         written = seen[start:end]
@@ -176,6 +179,12 @@ def _marked(mark: re.Match[str] | None, links: Sequence[Link]) -> Link | None:
 
 
 _NUMBERED = re.compile(r"‹link #(\d{1,7}): ")
+_OPENED = re.compile(r"‹link #\d{1,7}: \Z")
+
+
+def is_in_reference(text: str, place: int) -> bool:
+    """Whether an address stands in a reference of ours."""
+    return _OPENED.search(text, max(place - 20, 0), place) is not None
 
 
 class Numbering:
@@ -202,4 +211,3 @@ def shown_line(text: str, rules: ContentRules, *, removes: bool) -> tuple[str, f
     links = LinkPass(rules, told=False, removes=removes)
     line = links.shown(links.without_references(text))
     return _NUMBERED.sub("‹link: ", line) if links.links else line, frozenset(links.signals)
-

@@ -79,6 +79,17 @@ def text_of(pieces: Sequence[Piece]) -> str:
     return "".join(text for _, text in _laid_out(pieces))
 
 
+def with_text(pieces: Sequence[Piece], text: str) -> list[Piece]:
+    """Pieces with another text of the same length."""
+    kept: list[Piece] = []
+    position = 0
+    for piece, own in _laid_out(pieces):
+        is_text = piece.kind is Kind.TEXT and own
+        kept.append(piece._replace(value=text[position : position + len(own)]) if is_text else piece)
+        position += len(own)
+    return kept
+
+
 def labels_of(pieces: Sequence[Piece]) -> list[tuple[int, int]]:
     """Where in the text the labels of links stand, in order; of one inside another only the outer."""
     labels: list[tuple[int, int]] = []

@@ -12,8 +12,8 @@ from postroom.mail.model import Link
 from postroom.mail.page.cascade import Styles
 from postroom.mail.page.css import names
 from postroom.mail.page.loads import is_pixel, is_remote_image
-from postroom.mail.page.rows import tabular_rows
 from postroom.mail.page.pieces import Pieces
+from postroom.mail.page.rows import tabular_rows
 from postroom.mail.page.safe import MAX_DEPTH, SafeHtml, spans
 from postroom.mail.page.state import State, Style
 from postroom.mail.page.words import INLINE, LINE, PARAGRAPH, Words

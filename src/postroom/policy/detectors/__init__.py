@@ -79,9 +79,9 @@ def found(text: str, names: Collection[str], context: str = "") -> list[Found]:
 
 
 def resolved(text: str, finds: Iterable[Found]) -> list[Found]:
-    """Ranges apart from each other: those of one name that touch are one; of others the earliest counts, then the longest.
+    """Ranges apart from each other: those of one name that touch are one; of others the earliest, then the longest.
 
-    Between two of one name may stand a blank.
+    What of a later one sticks out is a part of the earlier.
     """
     kept: list[Found] = []
     for one in sorted(_merged(text, finds), key=lambda found: (found.start, -found.end)):

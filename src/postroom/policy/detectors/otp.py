@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from postroom.policy.detectors.otpwords import CONFIRMATION, OTHER_CODE, PIN, STRONG, TRAVEL, WEAK
+from postroom.policy.detectors.passwords import passwords
 from postroom.policy.detectors.pattern import Span, is_letter_or_digit, pattern
 
 _NEAR, _CLOSE = 160, 40
@@ -27,8 +28,10 @@ _MONEY = (
 )
 _BEFORE_OTHER = pattern(
     rf"(?:{_MONEY}) ?$",
-    r"(?:^|\W)(?:order|invoice|ticket|case|reference|ref|tracking|parcel|shipment|booking|phone|tel|fax|call|dial|mobile|zip"
-    r"|room|suite|flight|build|version|ver|v|release|meeting id|webinar id|customer|member|account|policy|contract|article"
+    r"(?:^|\W)(?:order|invoice|ticket|case|reference|ref|tracking|parcel|shipment|booking|phone|tel|fax|call"
+    r"|dial|mobile|zip"
+    r"|room|suite|flight|build|version|ver|v|release|meeting id|webinar id|customer|member|account|policy"
+    r"|contract|article"
     r"|item|sku|isbn|issue|bug|page|chapter|section|port|extension|ext|ending in|ends in|serial|model|po box|p\.?o|box"
     r"|bestell\w*|rechnung\w*|kunden\w*|auftrag\w*|vorgang\w*|telefon|commande|facture|pedido|factura|ordine|fattura"
     r"|zam[óo]wieni\w*|заказ\w*|link|year|since|in|©|\(c\)|copyright|window|windows|office|iso|rfc|http|error|status)"
@@ -36,15 +39,28 @@ _BEFORE_OTHER = pattern(
 )
 _AFTER_OTHER = pattern(
     rf"^ ?(?:{_MONEY}|%|‰|°)",
-    r"^ ?-?(?:seconds?|secs?|minutes?|mins?|hours?|hrs?|days?|weeks?|months?|years?|times|users?|people|customers?|members?"
-    r"|points?|items?|pages?|words?|characters?|bytes?|[kmgt]i?b|[kcm]?m|km|kg|px|bits?|digits?|percent|sekunden|minuten"
-    r"|stunden|tagen?|minutes|heures|jours|minutos|horas|d[íi]as|dias|minuti|ore|giorni|minuten|uur|dagen|минут\w*|час\w*"
+    r"^ ?-?(?:seconds?|secs?|minutes?|mins?|hours?|hrs?|days?|weeks?|months?|years?|times|users?|people"
+    r"|customers?|members?"
+    r"|points?|items?|pages?|words?|characters?|bytes?|[kmgt]i?b|[kcm]?m|km|kg|px|bits?|digits?|percent|sekunden"
+    r"|minuten"
+    r"|stunden|tagen?|minutes|heures|jours|minutos|horas|d[íi]as|dias|minuti|ore|giorni|minuten|uur|dagen"
+    r"|минут\w*|час\w*"
     r"|дн\w*|分钟|分鐘|小时|分|時間|분|시간|st(?:reet)?|road|avenue|ave|rd|blvd|strasse)\b",
     r"^[.,]\d{1,2}\b",
 )
-_DATE = pattern(r"^(?:\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./](?:19|20)\d\d|\d{1,2}\.\d{1,2}\.\d{2})$")
-_STANDARD = pattern(r"^(?:SHA|MD|RFC|ISO|IEC|CVE|AES|TLS|UTF|IPV|WIN|COVID|BASE|X|HTTP|FIDO|PKCS|RSA|USB|GDPR|EN|DIN|ORD|INV"
+_DATE = pattern(
+    r"^(?:(?:19|20)\d\d[-./](?:0?[1-9]|1[0-2])[-./](?:0?[1-9]|[12]\d|3[01])"
+    r"|(?:0?[1-9]|[12]\d|3[01])[-./](?:0?[1-9]|[12]\d|3[01])[-./](?:19|20)\d\d)$"
+)
+_SHORT_DATE = pattern(r"^(?:0?[1-9]|[12]\d|3[01])[-./](?:0?[1-9]|[12]\d|3[01])[-./]\d\d$")
+_STANDARD = pattern(r"^(?:SHA|MD|RFC|ISO|IEC|CVE|AES|TLS|UTF|IPV|WIN|COVID|BASE|X|HTTP|FIDO|PKCS|RSA|USB|GDPR|EN"
+    r"|DIN|ORD|INV"
                     r"|REF|TKT|CASE|PO|SKU|PR|JIRA|BUG|TICKET|RMA|AWB|Q[1-4]|FY|H[12]|KW)-?\d+[A-Z]?$")  # fmt: skip
+_INTRODUCED = pattern(
+    r"(?:code|c[óo]digo|codice|kod|pin|otp|tan|passcode|password|код|码|碼|コード|번호|코드)\W{0,3}"
+    r"(?:is|ist|lautet|est|es|è|é|to|jest|wynosi|は|는|是)?\W{0,4}$"
+)
+"""What leads up to a code and to nothing else, whatever stands behind it."""
 _PREFIX = pattern(r"\b[A-Z]{1,3}-$", any_case=False)
 _COMPOUND = pattern(r"\pL{4}-$")
 
@@ -55,8 +71,10 @@ def codes(text: str, context: str = "") -> list[Span]:
     strong, weak = _strong(text), _weak(text)
     if not (everywhere or strong or weak):
         return []
-    words = _Places(strong), _Places(weak)
-    found = [span for span, doubtful in _candidates(text) if _is_near(span, doubtful, words, everywhere)]
+    candidates = list(_candidates(text))
+    measure = _Measure([*(span for span, _ in candidates), *passwords(text)])
+    words = _Places(strong, measure), _Places(weak, measure)
+    found = [span for span, doubtful in candidates if _is_near(span, doubtful, words, everywhere)]
     return [span for span in found if not _is_other(text, span)]
 
 
@@ -65,17 +83,35 @@ def tells_of_codes(text: str) -> bool:
     return bool(_has_strong(text) or _weak(text))
 
 
+class _Measure:
+    """Distances in a text that do not depend on how long the codes and passwords in it are."""
+
+    def __init__(self, spans: list[Span]) -> None:
+        self._ends: list[int] = []
+        self._before: list[int] = [0]
+        position = 0
+        for start, end in sorted(spans):
+            self._ends.append(max(end, position))
+            self._before.append(self._before[-1] + max(end - max(start, position), 0))
+            position = max(end, position)
+
+    def at(self, place: int) -> int:
+        return place - self._before[bisect_right(self._ends, place)]
+
+
 class _Places:
     """Ranges in order, to be asked for the distance to the next one."""
 
-    def __init__(self, spans: Sequence[Span]) -> None:
+    def __init__(self, spans: Sequence[Span], measure: _Measure) -> None:
         self._starts = [span.start for span in spans]
         self._ends = sorted(span.end for span in spans)
+        self._measure = measure
 
     def distance(self, span: Span) -> float:
+        at = self._measure.at
         after, before = bisect_left(self._starts, span.end), bisect_left(self._ends, span.start + 1) - 1
-        ahead = self._starts[after] - span.end if after < len(self._starts) else float("inf")
-        behind = span.start - self._ends[before] if before >= 0 else float("inf")
+        ahead = at(self._starts[after]) - at(span.end) if after < len(self._starts) else float("inf")
+        behind = at(span.start) - at(self._ends[before]) if before >= 0 else float("inf")
         return min(ahead, behind)
 
 
@@ -140,7 +176,7 @@ def _of_chain(text: str, chain: list[Span]) -> Iterator[tuple[Span, bool]]:
     lengths = [span.end - span.start for span in chain]
     whole = Span(chain[0].start, chain[-1].end)
     if len(chain) > 1 and 4 <= sum(lengths) <= 10 and not _is_number_with_dots(text, chain):
-        is_plain = _is_grouped(text, chain) or set(lengths) == {1}
+        is_plain = (_is_grouped(text, chain) or set(lengths) == {1}) and not _SHORT_DATE.search(text[slice(*whole)])
         yield whole, not is_plain or sum(lengths) == 4 != len(lengths)
         return
     for ones, run in groupby(chain, lambda span: span.end - span.start == 1):
@@ -161,14 +197,14 @@ def _of_numbers(text: str, spans: list[Span]) -> Iterator[tuple[Span, bool]]:
         is_joined = line and _GROUPED.search(text[line[-1].end : span.start])
         line = [*line, span] if is_joined else [span]
         is_last = at == len(spans) - 1 or not _GROUPED.search(text[span.end : spans[at + 1].start])
-        if is_last and 2 <= len(line) <= 4 and 4 <= sum(one.end - one.start for one in line) <= 12:
-            if all(2 <= one.end - one.start <= 4 for one in line) and not _is_number_with_dots(text, line):
-                yield Span(line[0].start, line[-1].end), len(line) == 2 and line[1].end - line[0].start <= 5
+        is_even = 2 <= len(line) <= 4 and all(2 <= one.end - one.start <= 4 for one in line)
+        if is_last and is_even and not _is_number_with_dots(text, line):
+            yield Span(line[0].start, line[-1].end), len(line) == 2 and line[1].end - line[0].start <= 5
         line = line[-6:]
 
 
 def _is_grouped(text: str, chain: list[Span]) -> bool:
-    gaps = (text[one.end : other.start] for one, other in zip(chain, chain[1:], strict=False))
+    gaps = (text[one.end : other.start] for one, other in pairwise(chain))
     is_even = all(2 <= span.end - span.start <= 4 for span in chain) and len(chain) <= 4
     return is_even and all(_GROUPED.search(gap) for gap in gaps)
 
@@ -217,4 +253,6 @@ def _is_other(text: str, span: Span) -> bool:
     before, after = text[max(span.start - 32, 0) : span.start], text[span.end : span.end + 16]
     if before[-1:] == "+" or (before[-1:] in (",", ".") and before[-2:-1].isdigit()):
         return True
-    return _BEFORE_OTHER.search(before) is not None or _AFTER_OTHER.search(after) is not None
+    if _BEFORE_OTHER.search(before):
+        return True
+    return _AFTER_OTHER.search(after) is not None and not _INTRODUCED.search(before)

@@ -14,7 +14,8 @@ STRONG = pattern(
     r"\b(?:confirmation|account|email|phone) (?:code|pin)\b",
     r"\bone[- ]?time[- ](?:\w+[- ])?(?:pass|use)",
     r"\b(?:t?otp|2fa|mfa)\b|\bpasscodes?\b|\b(?:two|multi|2)[- ](?:factor|step)\b",
-    r"\bcode to (?:\w+ )?(?:verify|confirm|sign|log|authenticate|access|continue|complete|finish|activate|unlock|reset)",
+    r"\bcode to (?:\w+ )?(?:verify|confirm|sign|log|authenticate|access|continue|complete|finish|activate|unlock"
+    r"|reset)",
     r"\bcode (?:for|from) (?:sign|log)ging[ -]in|\b(?:sign|log) ?in with (?:this|the) code",
     r"\bpin(?:[ -]?code|[ -]?number| is| ?[:=])|\byour (?:\w+ )?pin\b",
     # German
@@ -23,21 +24,27 @@ STRONG = pattern(
     r"[ -]?(?:code|kode|pin|kennwort|passwort|nummer|schl[üu]e?ssel|zahl|ziffer)|\b(?:m|sms-?|push-?|i|chip)?tan\b",
     r"\bcode (?:zur|f[üu]r (?:die|deine|ihre)) (?:best[äa]tigung|anmeldung|verifizierung|freischaltung|registrierung)",
     # French
-    rf"\bcodes?{_OF} (?:de |d['’])(?:v[ée]rification|s[ée]curit[ée]|confirmation|connexion|validation|acc[èe]s|activation"
+    rf"\bcodes?{_OF} (?:de |d['’])(?:v[ée]rification|s[ée]curit[ée]|confirmation|connexion|validation|acc[èe]s"
+    rf"|activation"
     r"|authentification|identification|d[ée]verrouillage)",
-    r"\bcode (?:[àa] usage unique|secret|confidentiel|temporaire|unique|d'usage)|mot de passe (?:[àa] usage )?(?:unique|temp)",
+    r"\bcode (?:[àa] usage unique|secret|confidentiel|temporaire|unique|d'usage)"
+    r"|mot de passe (?:[àa] usage )?(?:unique|temp)",
     # Spanish, Portuguese
-    rf"\bc[óo]digos?{_OF} (?:de |del? |da )?(?:un solo uso|uso [úu]nico|[úu]nico|temporal|tempor[áa]rio|verifica|seguran"
+    rf"\bc[óo]digos?{_OF} (?:de |del? |da )?(?:un solo uso|uso [úu]nico|[úu]nico|temporal|tempor[áa]rio|verifica"
+    rf"|seguran"
     r"|segurid|confirma|acce?s|inicio|in[íi]cio|activa|ativa|autentic|autoriza|valida|login|desbloqu|identifica)",
     r"\bclave (?:temporal|din[áa]mica|de (?:un solo uso|acceso|seguridad))|contrase[ñn]a (?:de un solo uso|temporal)",
     r"\b(?:senha|palavra-passe) (?:de (?:uso|utiliza[çc][ãa]o) [úu]nic|tempor[áa]ria|[úu]nica|descart[áa]vel)",
     # Italian
-    rf"\bcodice{_OF} (?:di |d['’])(?:verifica|sicurezza|conferma|accesso|attivazione|autentica|autorizza|sblocco|login)",
+    rf"\bcodice{_OF} (?:di |d['’])(?:verifica|sicurezza|conferma|accesso|attivazione|autentica|autorizza|sblocco"
+    rf"|login)",
     r"\bcodice (?:otp|monouso|temporaneo|usa e getta|pin|sms)|password (?:monouso|temporanea|usa e getta)",
     # Dutch, Swedish, Danish, Norwegian, Finnish
-    r"(?:verificatie|beveiligings|bevestigings|inlog|toegangs|activerings|activatie|eenmalige |controle|authenticatie|pin)"
+    r"(?:verificatie|beveiligings|bevestigings|inlog|toegangs|activerings|activatie|eenmalige |controle"
+    r"|authenticatie|pin)"
     r"[ -]?code|eenmalig(?:e)? (?:wachtwoord|pin)",
-    r"(?:verifierings|verifikations|eng[åa]ngs|s[äa]kerhets|bekr[äa]ftelse|inloggnings|aktiverings|bekr[æe]ftelses|engangs"
+    r"(?:verifierings|verifikations|eng[åa]ngs|s[äa]kerhets|bekr[äa]ftelse|inloggnings|aktiverings"
+    r"|bekr[æe]ftelses|engangs"
     r"|sikkerheds|sikkerhets|bekreftelses|verifiserings|innloggings|p[åa]loggings|logind|login)(?:kod|kode|l[öo]senord"
     r"|passord|adgangskode)",
     r"(?:vahvistus|kertak[äa]ytt[öo]|turva|varmennus|kirjautumis|todennus)-?(?:koodi|tunnus|salasana)",
@@ -46,7 +53,8 @@ STRONG = pattern(
     r"|uwierzyt|zabezpiecz|sms\b)|jednorazow\w+ (?:kod|has[łl])|has[łl]\w+ jednorazow",
     r"(?:ov[ěe]rovac[íi]|bezpe[čc]nostn[íiýy]|potvrzovac[íi]|potvrdzovac[íi]|p[řr]ihla[šs]ovac[íi]|jednor[áa]zov\w+) "
     r"(?:k[óo]d|heslo)",
-    r"(?:ellen[őo]rz[őo]|biztons[áa]gi|meger[őo]s[íi]t[őo]|hiteles[íi]t[őo]|bel[ée]p[ée]si|egyszer haszn[áa]latos|azonos[íi]t[óo])"
+    r"(?:ellen[őo]rz[őo]|biztons[áa]gi|meger[őo]s[íi]t[őo]|hiteles[íi]t[őo]|bel[ée]p[ée]si"
+    r"|egyszer haszn[áa]latos|azonos[íi]t[óo])"
     r" (?:\w+ )?(?:k[óo]d|jelsz)",
     r"\bcod(?:ul)?(?: \w+)? de (?:verific|securit|confirm|acces|autentific|activ)|parol\w+ (?:unic|de unic)",
     # Turkish, Indonesian, Malay, Vietnamese
@@ -55,7 +63,8 @@ STRONG = pattern(
     r"\bkode (?:verifikasi|otp|keamanan|akses|konfirmasi|masuk|login|aktivasi)|\bkod (?:pengesahan|keselamatan)",
     r"m[ãa] (?:x[áa]c (?:minh|nh[ậa]n|th[ựu]c)|b[ảa]o m[ậa]t|otp|[đd][ăa]ng nh[ậa]p|k[íi]ch ho[ạa]t)",
     # Russian, Ukrainian, Bulgarian, Greek
-    r"код\pL{0,3} (?:\pL+ )?(?:подтвержд|проверк|безопасн|доступ|авторизац|активац|вход|верификац|из смс|підтвердж|перевірк"
+    r"код\pL{0,3} (?:\pL+ )?(?:подтвержд|проверк|безопасн|доступ|авторизац|активац|вход|верификац|из смс"
+    r"|підтвердж|перевірк"
     r"|безпек|входу|потвържд|сигурност)|(?:одноразов|однораз|проверочн|защитн|еднократ)\pL+ (?:код|парол)|пин-?код",
     r"κωδικ\pL+ (?:\pL+ )?(?:επαλήθευσης|επιβεβαίωσης|ασφαλείας|μίας χρήσης|μιας χρήσης|πρόσβασης|σύνδεσης)",
     # Chinese, Japanese, Korean
@@ -65,8 +74,10 @@ STRONG = pattern(
     "(?:用)?(?:の)?(?:コード|番号|パスワード|パスコード|キー|PIN)|パスコード|暗証番号|ワンタイム",
     "(?:인증|확인|보안|로그인|일회용|액세스|접속|승인|본인확인)(?:용)? ?(?:번호|코드|비밀번호|암호|키)|일회용",
     # Arabic, Hebrew, Persian, Hindi, Thai
-    "(?:رمز|كود) (?:التحقق|التأكيد|الأمان|الدخول|التفعيل|المرور|التوثيق)|(?:کد|رمز) (?:تایید|تأیید|امنیتی|ورود|فعال|یکبار)",
-    "קוד (?:ה)?(?:אימות|אבטחה|כניסה|חד|גישה|אישור)|(?:सत्यापन|सुरक्षा|लॉगिन|पुष्टि) कोड|ओटीपी|รหัส ?(?:ยืนยัน|ความปลอดภัย|otp|ผ่านครั้งเดียว|เข้าสู่)",
+    "(?:رمز|كود) (?:التحقق|التأكيد|الأمان|الدخول|التفعيل|المرور|التوثيق)"
+    "|(?:کد|رمز) (?:تایید|تأیید|امنیتی|ورود|فعال|یکبار)",
+    "קוד (?:ה)?(?:אימות|אבטחה|כניסה|חד|גישה|אישור)|(?:सत्यापन|सुरक्षा|लॉगिन|पुष्टि) कोड"
+    "|ओटीपी|รหัส ?(?:ยืนยัน|ความปลอดภัย|otp|ผ่านครั้งเดียว|เข้าสู่)",
 )
 """Within 160 characters of these a number of the right form is a code."""
 
@@ -75,7 +86,8 @@ PIN = pattern(r"\bPINs?\b", any_case=False)
 
 WEAK = pattern(
     r"\b(?:(?:your|the|this|following|a|as|unique|personal) (?:[\w'’]+ ){0,2}|enter |use |with )?code(?: is| below)?\b",
-    r"\b(?:ihr|dein|der|diesen|folgenden)(?:en|em)? (?:[\w-]+ )?code\b|\b(?:votre|ton|le|ce) code\b|\b(?:tu|su|el) c[óo]digo\b",
+    r"\b(?:ihr|dein|der|diesen|folgenden)(?:en|em)? (?:[\w-]+ )?code\b|\b(?:votre|ton|le|ce) code\b|\b(?:tu|su"
+    r"|el) c[óo]digo\b",
     r"\b(?:seu|o teu|o|este) c[óo]digo\b|\b(?:il (?:tuo|suo)|questo) codice\b|\b(?:uw|je|jouw|deze) code\b",
     r"\b(?:tw[óo]j|pa[ńn]stwa|ten) kod\b|(?:ваш|этот) код|\b(?:din|dit) kode?\b|\bkodunuz\b|您的代码|コード|코드",
 )
@@ -83,8 +95,10 @@ WEAK = pattern(
 OTHER_CODE = pattern(
     r"\b(?:discount|promo\w*|coupon|voucher|gift|offer|referral|zip|postal|post|area|country|dial\w*|error|status|exit"
     r"|dress|source|order|booking|product|item|qr|bar|colou?r|tax|sort|swift|bic|bank|time|http|response|reason|invite"
-    r"|morse|penal|civil|building|airport|flight|version|rabatt\w*|gutschein\w*|promotion\w*|aktions\w*|remise|descuento|sconto|korting\w*|rabat\w*)"
-    r"[ -]?(?:code|c[óo]d|codice|kod)|\bcode (?:promo|postal|de r[ée]duction|review|base|block|snippet|of conduct|freeze)"
+    r"|morse|penal|civil|building|airport|flight|version|rabatt\w*|gutschein\w*|promotion\w*|aktions\w*|remise"
+    r"|descuento|sconto|korting\w*|rabat\w*)"
+    r"[ -]?(?:code|c[óo]d|codice|kod)|\bcode (?:promo|postal|de r[ée]duction|review|base|block|snippet"
+    r"|of conduct|freeze)"
     r"|\bc[óo]digo (?:postal|promocional|de descuento|fuente)|checkout|\d ?% (?:off|rabatt)|\bplz\b|\bat the till\b"
     r"|\bsource code\b|\bcodebase\b|\brepository\b|\bcommit\b"
 )

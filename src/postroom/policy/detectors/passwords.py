@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from postroom.policy.detectors.pattern import Match, Span, pattern
 
 _WORD = (
-    r"(?:password|passwd|passphrase|pass ?code|pwd|passwort|kennwort|mot de passe|contrase[ñn]a|clave|senha|palavra-passe"
+    r"(?:password|passwd|passphrase|pass ?code|pwd|passwort|kennwort|mot de passe|contrase[ñn]a|clave|senha"
+    r"|palavra-passe"
     r"|parola d['’]ordine|parola chiave|wachtwoord|has[łl]o|пароль|парол[аьіє]+|[şs]ifre(?:niz)?|parola(?:n[ıi]z)?"
     r"|密码|密碼|口令|パスワード|비밀번호|암호|l[öo]senord(?:et)?|adgangskoden?|passord(?:et)?|salasana(?:si)?|heslo|jelsz[óo]"
     r"|κωδικός(?: πρόσβασης)?|كلمة المرور|كلمة السر|סיסמה|mật khẩu|kata sandi|รหัสผ่าน|पासवर्ड)"
@@ -17,15 +18,16 @@ _SIGNED = pattern(rf"{_WORD}(?: ?\([^()\n]{{1,30}}\))?(?: (?:is|ist|est|es|laute
                   rf"(?::|=|：|＝|->|→)[ \t]*(?:\n[ \t>]*){{0,2}}{_VALUE}")  # fmt: skip
 _TOLD = pattern(
     rf"{_WORD}(?: (?:now|currently|again|for \S{{1,40}}))? ?"
-    rf"(?:is|was|ist|lautet|est|es|é|è|to|wynosi|er|är|on|is now|set to|changed to|—|-|–|为|為|是|は|은|는|[ıi]s) ?:? ?{_VALUE}"
+    rf"(?:is|was|ist|lautet|est|es|é|è|to|wynosi|er|är|on|is now|set to|changed to|—|-|–|为|為|是|は|은|는"
+    rf"|[ıi]s) ?:? ?{_VALUE}"
 )
-_ASKED = frozenset(
-    (
-        "please", "required", "reset", "expired", "changed", "incorrect", "invalid", "here", "none", "click", "see", "never",
-        "must", "null", "true", "false", "enter", "forgot", "forgotten", "sent", "attached", "below", "above", "unknown", "your",
-        "choose", "bitte", "siehe", "hier", "this", "that", "http", "https", "optional", "empty", "hidden", "same", "not", "the",
-    )
-)  # fmt: skip
+_SENTENCE = (
+    "please required reset expired changed incorrect invalid here none click see never must null true "
+    "false enter forgot forgotten sent attached below above unknown your choose bitte siehe hier this "
+    "that http https optional empty hidden same not the "
+)
+_ASKED = frozenset(_SENTENCE.split())
+"""Words of a sentence about passwords, which are none themselves."""
 _EDGE = ".,;:!?)]}。，、！？"
 _LINE_END = pattern(r"^[.,;!?)\]]{0,2}[ \t]*(?:\n|$)")
 

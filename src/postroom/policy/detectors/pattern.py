@@ -48,7 +48,7 @@ def pattern(*alternatives: str, any_case: bool = True) -> Pattern:
 
 
 def is_letter_or_digit(character: str) -> bool:
-    """Of a script that parts its words: what stands beside a code in Chinese, Japanese, Korean or Thai is no part of it.
+    """Of a script that parts its words: what stands beside a code in Chinese or Thai is no part of it.
 
     The empty string, as found before the first and behind the last character, is none.
     """

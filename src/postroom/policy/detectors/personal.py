@@ -10,7 +10,8 @@ _PHONE = pattern(
     r"(?:\+|00 ?)\d{1,3}(?:[ ./-]?\(?\d{1,5}\)?){2,6}",
     r"\(?0\d{1,5}\)?(?:[ ./-]\d{2,8}){1,5}",
     r"\(\d{3}\) ?\d{3}[ .-]\d{4}|\d{3}[.-]\d{3}[.-]\d{4}",
-    r"(?:phone|tel|telefon|mobile?|mobil|cell|call|fax|handy|t[ée]l|telefono|tel[ée]fono|тел|電話|电话|전화)\pL{0,6}[.: ]{1,3}\d(?:[ .-]?\d){5,13}",
+    r"(?:phone|tel|telefon|mobile?|mobil|cell|call|fax|handy|t[ée]l|telefono|tel[ée]fono|тел|電話|电话"
+    r"|전화)\pL{0,6}[.: ]{1,3}\d(?:[ .-]?\d){5,13}",
 )
 _MAIL = pattern(r"[\pL\pN._%+-]+@[\pL\pN.-]+\.\pL\pL+")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 from math import log2
 
 from postroom.policy.detectors.pattern import Span, is_letter_or_digit, pattern
@@ -86,7 +87,7 @@ def is_random(run: str, least: float = _LEAST_BITS) -> bool:
     """Whether a run of characters looks like chance rather than words: by its entropy, its figures and its cases."""
     if entropy(run) < least:
         return False
-    changes = sum(one.isupper() != other.isupper() for one, other in zip(run, run[1:], strict=False))
+    changes = sum(one.isupper() != other.isupper() for one, other in pairwise(run))
     return any(one.isdigit() for one in run) or changes >= _LEAST_CHANGES
 
 
