@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
@@ -19,6 +20,8 @@ SUBJECT, NAME, FILE_NAME, FOLDER_NAME = 500, 200, 150, 200
 """Characters that are shown of each."""
 _VALUE = 2_000
 """Characters of any other field, and of a list of addresses."""
+_DATE = re.compile(rb"[A-Z][a-z]{2}, \d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d(?::\d\d)? [+-]\d{4}(?: \([A-Z]{1,5}\))?")
+"""As nearly all are written (RFC 5322 3.3)."""
 _PEOPLE = {"from": "from_", "to": "to", "cc": "cc", "reply-to": "reply_to"}
 
 
@@ -29,7 +32,7 @@ def show_head(head: Head, rules: ContentRules) -> Head:
     """
     if rules is UNBOUND:
         return head
-    lines = Lines(rules)
+    lines = lines_of(rules)
     shown = {name: tuple(lines.people(getattr(head, at))) for name, at in _PEOPLE.items() if lines.may(name)}
     subject = (
         lines.shown(head.subject, SUBJECT, subject=True) if head.subject and lines.may("subject") else head.subject
@@ -52,14 +55,14 @@ def show_head(head: Head, rules: ContentRules) -> Head:
 
 def show_name(text: str, rules: ContentRules, most: int) -> str:
     """A name of a folder or of a file as it may be shown, of at most so many characters."""
-    return text if rules is UNBOUND else Lines(rules).shown(text, most)
+    return text if rules is UNBOUND else lines_of(rules).shown(text, most)
 
 
 def show_filename(name: str | None, rules: ContentRules) -> str | None:
     """A file name as it may be shown, and is still safe to save; it keeps its ending."""
     if name is None or rules is UNBOUND:
         return name
-    shown = Lines(rules).shown(name, 4 * FILE_NAME)
+    shown = lines_of(rules).shown(name, 4 * FILE_NAME)
     if len(shown) > FILE_NAME:
         stem, dot, ending = shown.rpartition(".")
         ending = dot + ending if len(ending) <= 20 and stem else ""
@@ -96,6 +99,20 @@ class Lines:
             yield Address(name or None, harmless(filtered_line(one.address, self._rules), self._rules)[:320])
 
 
+_MADE: dict[int, tuple[ContentRules, Lines]] = {}
+_MOST_MADE = 64
+
+
+def lines_of(rules: ContentRules) -> Lines:
+    """The lines of these rules, made once for as long as few rules are in use."""
+    made = _MADE.get(id(rules))
+    if made is None or made[0] is not rules:
+        if len(_MADE) >= _MOST_MADE:
+            _MADE.clear()
+        made = _MADE[id(rules)] = (rules, Lines(rules))
+    return made[1]
+
+
 def _fields(head: Head, shown: dict[str, tuple[Address, ...]], subject: str | None, lines: Lines) -> Iterator[Field]:
     """The fields that may appear, decoded; of one that stands twice the first, which is what the head was read from."""
     told: set[str] = set()
@@ -108,6 +125,8 @@ def _fields(head: Head, shown: dict[str, tuple[Address, ...]], subject: str | No
             value = ", ".join(f"{one.name} <{one.address}>" if one.name else one.address for one in shown[name])
         elif name == "subject":
             value = subject or ""
+        elif name == "date" and _DATE.fullmatch(field.value):
+            value = field.value.decode()
         else:
             value = lines.shown(decode_words(field.value), _VALUE)
         # Nobody who decodes a value again is to find other words in it.

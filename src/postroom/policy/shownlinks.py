@@ -53,6 +53,8 @@ class Address(NamedTuple):
 
 def addresses(text: str, rules: ContentRules) -> Iterator[Address]:
     """Every address in a text: with a scheme, beginning with `www.`, or a bare host with something behind it."""
+    if text.isascii() and "." not in text and ":" not in text:
+        return
     seen = shadow(text)
     for match in _URL.finditer(seen):
         wide = _WIDE_STOP.search(text, match.start(), match.end())

@@ -22,6 +22,11 @@ _OTHER_NUMBER = pattern(
 )
 _CANONICAL = frozenset({(4, 4, 4, 4), (4, 6, 5), (4, 6, 4), (4, 4, 4, 4, 3), (4, 4, 5), (4, 4, 4, 1)})
 """How cards are printed."""
+_ISSUED = pattern(
+    r"^(?:1[369]:4|16:(?:5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720|220[0-4])|15:3[47]|1[4-9]:3(?:0[0-5]|095|[689])"
+    r"|1[6-9]:35(?:2[89]|[3-8])|1[3-9]:(?:50|5[6-8]|6))"
+)
+"""Length and first figures of the numbers that networks issue."""
 _NEAR = 100
 
 
@@ -66,6 +71,8 @@ def _is_card(text: str, span: Span, context: str) -> bool:
     near = text[max(span.start - _NEAR, 0) : span.end + _NEAR]
     if _CARD_CONTEXT.search(near) or _CARD_CONTEXT.search(context):
         return True
+    if text[span.start : span.end].isdigit() and not _ISSUED.search(f"{len(digits)}:{digits}"):
+        return False
     labelled = _OTHER_NUMBER.search(text[max(span.start - 40, 0) : span.start]) is not None
     return not labelled and not _is_moment(digits)
 
@@ -112,7 +119,7 @@ def ibans(text: str, context: str = "") -> list[Span]:
 
 def _iban_end(text: str, start: int) -> int | None:
     length = _LENGTHS.get(text[start : start + 2].upper())
-    if length is None or (start and is_letter_or_digit(text[start - 1]) and text[start - 4 : start].upper() != "IBAN"):
+    if length is None or _goes_on(text, start):
         return None
     characters, position, gap = list[str](), start, 0
     while len(characters) < length and position < len(text) and gap <= _LONGEST_GAP:
@@ -127,6 +134,13 @@ def _iban_end(text: str, start: int) -> int | None:
         position += 1
     is_whole = len(characters) == length and not text[position : position + 1].isdigit()
     return position if is_whole and _passes_97(characters) else None
+
+
+def _goes_on(text: str, start: int) -> bool:
+    """Whether this is the middle of something else, as of a UUID; the word itself may stand right before a number."""
+    before = text[max(start - 2, 0) : start]
+    is_inside = is_letter_or_digit(before[-1:]) or (before[-1:] == "-" and is_letter_or_digit(before[:1]))
+    return is_inside and not text[max(start - 5, 0) : start].rstrip("-").upper().endswith("IBAN")
 
 
 def _passes_97(characters: list[str]) -> bool:

@@ -6,23 +6,34 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 
-from postroom.policy.detectors.otpwords import CONFIRMATION, OTHER_CODE, PIN, STRONG, TRAVEL, WEAK
+from postroom.policy.detectors.otpwords import (
+    CONFIRMATION,
+    OTHER_CODE,
+    OTHER_USE,
+    PIN,
+    STRONG,
+    TOPIC,
+    TRAVEL,
+    UNNAMED,
+    WEAK,
+)
 from postroom.policy.detectors.passwords import passwords
 from postroom.policy.detectors.pattern import Span, is_letter_or_digit, pattern
 
+_LEADS = frozenset(":=\n([")
 _NEAR, _CLOSE = 160, 40
 """Characters between a code and a word for it; and where the word or the code alone is doubtful."""
 
 _TOKEN = pattern(r"[A-Z0-9_]*\d[A-Z0-9_]*")
 _MIXED = pattern(r"\b(?:[A-Z0-9]{2,8}-[A-Z0-9]{2,8}|[A-Z0-9]{4,10})\b", any_case=False)
 _GAP = pattern(
-    r"^(?:[ \t]{0,2}[-.·•|*,/][ \t]{0,2}|[ \t]{1,3}|[ \t]{0,2}\n[ \t\n>*-]{0,6}| (?:and|then|und|et|y|e|en|i) )$"
+    r"^(?:[ \t]{0,2}[-.·•|*/][ \t]{0,2}|, |[ \t]{1,3}|[ \t]{0,2}\n[ \t\n>*-]{0,6}| (?:and|then|und|et|y|e|en|i) )$"
 )
 _GROUPED = pattern(r"^(?:[ \t]{1,2}|[ \t]?[-.·•][ \t]?)$")
 _SPELLED = pattern(r"\b(?:(?:zero|oh|one|two|three|four|five|six|seven|eight|nine)[ ,-]{1,3}){3,9}"
                    r"(?:zero|oh|one|two|three|four|five|six|seven|eight|nine)\b")  # fmt: skip
 
-_PATH, _NAME = frozenset("/@\\&?"), frozenset("@/\\.-")
+_PATH, _NAME = frozenset("/@\\&?"), frozenset("@/\\-")
 _MONEY = (
     r"[$€£¥₹₽₩₺]|\b(?:eur|usd|gbp|chf|jpy|inr|pln|sek|nok|dkk|czk|huf|try|rub|cny|aud|cad|euros?|dollars?|pounds?)\b"
 )
@@ -32,9 +43,9 @@ _BEFORE_OTHER = pattern(
     r"|dial|mobile|zip"
     r"|room|suite|flight|build|version|ver|v|release|meeting id|webinar id|customer|member|account|policy"
     r"|contract|article"
-    r"|item|sku|isbn|issue|bug|page|chapter|section|port|extension|ext|ending in|ends in|serial|model|po box|p\.?o|box"
+    r"|item|sku|isbn|issue|bug|chapter|port|extension|ext|ending in|ends in|serial|model|po box|p\.?o|box"
     r"|bestell\w*|rechnung\w*|kunden\w*|auftrag\w*|vorgang\w*|telefon|commande|facture|pedido|factura|ordine|fattura"
-    r"|zam[óo]wieni\w*|заказ\w*|link|year|since|in|©|\(c\)|copyright|window|windows|office|iso|rfc|http|error|status)"
+    r"|zam[óo]wieni\w*|заказ\w*|link|year|©|\(c\)|copyright|windows|id|pr|cve|iso|rfc|http|error|status)"
     r"[ -]?(?:no|nr|number|num|id|nummer|n[°º])?[ .:#°]{0,3}$",
 )
 _AFTER_OTHER = pattern(
@@ -52,7 +63,7 @@ _DATE = pattern(
     r"^(?:(?:19|20)\d\d[-./](?:0?[1-9]|1[0-2])[-./](?:0?[1-9]|[12]\d|3[01])"
     r"|(?:0?[1-9]|[12]\d|3[01])[-./](?:0?[1-9]|[12]\d|3[01])[-./](?:19|20)\d\d)$"
 )
-_SHORT_DATE = pattern(r"^(?:0?[1-9]|[12]\d|3[01])[-./](?:0?[1-9]|[12]\d|3[01])[-./]\d\d$")
+_SHORT_DATE = pattern(r"^(?:19|20)\d\d-\d{1,7}$|^(?:0?[1-9]|[12]\d|3[01])[-./](?:0?[1-9]|[12]\d|3[01])[-./]\d\d$")
 _STANDARD = pattern(r"^(?:SHA|MD|RFC|ISO|IEC|CVE|AES|TLS|UTF|IPV|WIN|COVID|BASE|X|HTTP|FIDO|PKCS|RSA|USB|GDPR|EN"
     r"|DIN|ORD|INV"
                     r"|REF|TKT|CASE|PO|SKU|PR|JIRA|BUG|TICKET|RMA|AWB|Q[1-4]|FY|H[12]|KW)-?\d+[A-Z]?$")  # fmt: skip
@@ -61,20 +72,21 @@ _INTRODUCED = pattern(
     r"(?:is|ist|lautet|est|es|è|é|to|jest|wynosi|は|는|是)?\W{0,4}$"
 )
 """What leads up to a code and to nothing else, whatever stands behind it."""
+_REFERENCE = pattern(r"\b(?:19|20)\d\d-$")
 _PREFIX = pattern(r"\b[A-Z]{1,3}-$", any_case=False)
-_COMPOUND = pattern(r"\pL{4}-$")
+_COMPOUND = pattern(r"[\p{Latin}\p{Cyrillic}\p{Greek}]{4}-$")
 
 
 def codes(text: str, context: str = "") -> list[Span]:
     """Codes near a word for them; wherever they stand, if such a word stands in the `context`, as of a subject."""
     everywhere = bool(context) and (_has_strong(context) or _weak(context) != [])
-    strong, weak = _strong(text), _weak(text)
-    if not (everywhere or strong or weak):
+    strong, weak, topics = _strong(text), _weak(text), [Span(*match.span()) for match in TOPIC.finditer(text)]
+    if not (everywhere or strong or weak or topics):
         return []
     candidates = list(_candidates(text))
     measure = _Measure([*(span for span, _ in candidates), *passwords(text)])
-    words = _Places(strong, measure), _Places(weak, measure)
-    found = [span for span, doubtful in candidates if _is_near(span, doubtful, words, everywhere)]
+    words = tuple(_Places(spans, measure) for spans in (strong, weak, topics))
+    found = [span for span, doubtful in candidates if _is_near(text, span, doubtful, words, everywhere)]
     return [span for span in found if not _is_other(text, span)]
 
 
@@ -115,8 +127,11 @@ class _Places:
         return min(ahead, behind)
 
 
-def _is_near(span: Span, doubtful: bool, words: tuple[_Places, _Places], everywhere: bool) -> bool:
-    strong, weak = (places.distance(span) for places in words)
+def _is_near(text: str, span: Span, doubtful: bool, words: tuple[_Places, ...], everywhere: bool) -> bool:
+    strong, weak, topic = (places.distance(span) for places in words)
+    is_led_to = text[max(span.start - 2, 0) : span.start].strip(" ") in _LEADS
+    if topic <= _NEAR and (is_led_to or span.end - span.start >= 6):
+        strong = min(strong, topic)
     if doubtful:
         return min(strong, weak) <= _CLOSE
     return everywhere or strong <= _NEAR or weak <= _CLOSE
@@ -127,16 +142,35 @@ def _has_strong(text: str) -> bool:
 
 
 def _strong(text: str) -> list[Span]:
-    found = [Span(*match.span()) for one in (STRONG, PIN) for match in one.finditer(text)]
-    if found and TRAVEL.search(text):
-        bookings = {match.start() for match in CONFIRMATION.finditer(text)}
-        found = [span for span in found if span.start not in bookings]
-    return sorted(found)
+    found = sorted(Span(*match.span()) for one in (STRONG, PIN) for match in one.finditer(text))
+    return [one for one in _without_bookings(text, found) if not OTHER_USE.search(text[one.end : one.end + 12])]
 
 
 def _weak(text: str) -> list[Span]:
     found = [Span(*match.span()) for match in WEAK.finditer(text)]
-    return [] if found and OTHER_CODE.search(text) else found
+    if found and OTHER_CODE.search(text):
+        return []
+    return [one for one in _without_bookings(text, found) if _is_unnamed(text, one)]
+
+
+def _is_unnamed(text: str, word: Span) -> bool:
+    """Whether no word before it says what kind of code it is, as in English nouns do."""
+    is_english = text[word.start : word.start + 4].lower() == "code"
+    return not is_english or UNNAMED.search(text[max(word.start - 60, 0) : word.start]) is not None
+
+
+def _without_bookings(text: str, words: list[Span]) -> list[Span]:
+    """Without what is the name of a booking beside words of travel."""
+    if not words or not TRAVEL.search(text):
+        return words
+    bookings = [Span(*match.span()) for match in CONFIRMATION.finditer(text)]
+    starts = [booking.start for booking in bookings]
+    return [word for word in words if not _is_within(word, bookings, starts)]
+
+
+def _is_within(word: Span, spans: Sequence[Span], starts: Sequence[int]) -> bool:
+    at = bisect_right(starts, word.start) - 1
+    return at >= 0 and word.start < spans[at].end
 
 
 # -- what has the form of a code
@@ -154,7 +188,8 @@ def _candidates(text: str) -> Iterator[tuple[Span, bool]]:
     for match in _SPELLED.finditer(text):
         yield Span(*match.span()), True
     for chain in _chains(text):
-        yield from _of_chain(text, chain)
+        if text[max(chain[0].start - 1, 0) : chain[0].start] != "+":
+            yield from _of_chain(text, chain)
 
 
 def _chains(text: str) -> Iterator[list[Span]]:
@@ -178,7 +213,8 @@ def _of_chain(text: str, chain: list[Span]) -> Iterator[tuple[Span, bool]]:
     if len(chain) > 1 and 4 <= sum(lengths) <= 10 and not _is_number_with_dots(text, chain):
         is_plain = (_is_grouped(text, chain) or set(lengths) == {1}) and not _SHORT_DATE.search(text[slice(*whole)])
         yield whole, not is_plain or sum(lengths) == 4 != len(lengths)
-        return
+        if is_plain:
+            return
     for ones, run in groupby(chain, lambda span: span.end - span.start == 1):
         spans = list(run)
         if ones and 4 <= len(spans) <= 10:
@@ -188,19 +224,28 @@ def _of_chain(text: str, chain: list[Span]) -> Iterator[tuple[Span, bool]]:
 
 
 def _of_numbers(text: str, spans: list[Span]) -> Iterator[tuple[Span, bool]]:
-    """Whole numbers, and groups of two to four on one line."""
-    line: list[Span] = []
-    for at, span in enumerate(spans):
-        length = span.end - span.start
-        if 4 <= length <= 10:
-            yield _with_prefix(text, span), False
-        is_joined = line and _GROUPED.search(text[line[-1].end : span.start])
-        line = [*line, span] if is_joined else [span]
-        is_last = at == len(spans) - 1 or not _GROUPED.search(text[span.end : spans[at + 1].start])
-        is_even = 2 <= len(line) <= 4 and all(2 <= one.end - one.start <= 4 for one in line)
-        if is_last and is_even and not _is_number_with_dots(text, line):
-            yield Span(line[0].start, line[-1].end), len(line) == 2 and line[1].end - line[0].start <= 5
-        line = line[-6:]
+    """Whole numbers, and groups of two to four on one line; short parts of longer groups are parts of other numbers."""
+    for line in _lines(text, spans):
+        lengths = [span.end - span.start for span in line]
+        is_even = all(2 <= length <= 4 for length in lengths) and not _is_number_with_dots(text, line)
+        if is_even and 2 <= len(line) <= 4 and sum(lengths) <= 10:
+            yield Span(line[0].start, line[-1].end), sum(lengths) <= 5
+        least = 6 if sum(lengths) > 10 and len(line) > 1 else 4
+        for span, length in zip(line, lengths, strict=True):
+            if least <= length <= 10:
+                yield _with_prefix(text, span), False
+
+
+def _lines(text: str, spans: list[Span]) -> Iterator[list[Span]]:
+    line = spans[:1]
+    for span in spans[1:]:
+        if _GROUPED.search(text[line[-1].end : span.start]):
+            line.append(span)
+        else:
+            yield line
+            line = [span]
+    if line:
+        yield line
 
 
 def _is_grouped(text: str, chain: list[Span]) -> bool:
@@ -251,7 +296,7 @@ def _is_other(text: str, span: Span) -> bool:
     if written.isdigit() and len(written) == 4 and 1900 <= int(written) <= 2099:
         return True
     before, after = text[max(span.start - 32, 0) : span.start], text[span.end : span.end + 16]
-    if before[-1:] == "+" or (before[-1:] in (",", ".") and before[-2:-1].isdigit()):
+    if _REFERENCE.search(before) or before[-1:] == "+" or (before[-1:] in (",", ".") and before[-2:-1].isdigit()):
         return True
     if _BEFORE_OTHER.search(before):
         return True

@@ -13,7 +13,7 @@ STRONG = pattern(
     r"(?:[ -]\(?\w+\)?)?[ -](?:code|pin|passcode|passkey|number|digits|key)s?\b",
     r"\b(?:confirmation|account|email|phone) (?:code|pin)\b",
     r"\bone[- ]?time[- ](?:\w+[- ])?(?:pass|use)",
-    r"\b(?:t?otp|2fa|mfa)\b|\bpasscodes?\b|\b(?:two|multi|2)[- ](?:factor|step)\b",
+    r"\bt?otp\b|\bpasscodes?\b",
     r"\bcode to (?:\w+ )?(?:verify|confirm|sign|log|authenticate|access|continue|complete|finish|activate|unlock"
     r"|reset)",
     r"\bcode (?:for|from) (?:sign|log)ging[ -]in|\b(?:sign|log) ?in with (?:this|the) code",
@@ -51,8 +51,8 @@ STRONG = pattern(
     # Polish, Czech, Slovak, Hungarian, Romanian
     r"\bkod\w{0,3} (?:\w+ )?(?:weryfikac|bezpiecze|potwierdz|dost[ęe]p|logowan|do logowan|jednoraz|aktywac|autoryzac"
     r"|uwierzyt|zabezpiecz|sms\b)|jednorazow\w+ (?:kod|has[łl])|has[łl]\w+ jednorazow",
-    r"(?:ov[ěe]rovac[íi]|bezpe[čc]nostn[íiýy]|potvrzovac[íi]|potvrdzovac[íi]|p[řr]ihla[šs]ovac[íi]|jednor[áa]zov\w+) "
-    r"(?:k[óo]d|heslo)",
+    r"(?:ov[ěe][řr]ovac[íi]|bezpe[čc]nostn[íiýy]|potvrzovac[íi]|potvrdzovac[íi]|p[řr]ihla[šs]ovac[íi]|jednor[áa]zov\w+)"
+    r" (?:k[óo]d|heslo)",
     r"(?:ellen[őo]rz[őo]|biztons[áa]gi|meger[őo]s[íi]t[őo]|hiteles[íi]t[őo]|bel[ée]p[ée]si"
     r"|egyszer haszn[áa]latos|azonos[íi]t[óo])"
     r" (?:\w+ )?(?:k[óo]d|jelsz)",
@@ -85,22 +85,35 @@ PIN = pattern(r"\bPINs?\b", any_case=False)
 """In capitals the word stands for nothing else."""
 
 WEAK = pattern(
-    r"\b(?:(?:your|the|this|following|a|as|unique|personal) (?:[\w'’]+ ){0,2}|enter |use |with )?code(?: is| below)?\b",
-    r"\b(?:ihr|dein|der|diesen|folgenden)(?:en|em)? (?:[\w-]+ )?code\b|\b(?:votre|ton|le|ce) code\b|\b(?:tu|su"
-    r"|el) c[óo]digo\b",
-    r"\b(?:seu|o teu|o|este) c[óo]digo\b|\b(?:il (?:tuo|suo)|questo) codice\b|\b(?:uw|je|jouw|deze) code\b",
-    r"\b(?:tw[óo]j|pa[ńn]stwa|ten) kod\b|(?:ваш|этот) код|\b(?:din|dit) kode?\b|\bkodunuz\b|您的代码|コード|코드",
+    r"\bcode(?: is| below)?\b|(?:verif(?:y|ication)|(?:sign|log)(?:ging|ing)?[ -]in|reset your password)\W{1,3}"
+    r"(?:please )?(?:enter|use|type)\b",
+    r"\b(?:ihr|dein|der|dem|den|diesen|folgenden|mit)(?:en|em)? (?:[\w-]+ )?code\b|\b(?:votre|ton|le|ce) code\b"
+    r"|\b(?:tu|su|el|este) c[óo]digo\b",
+    r"\b(?:seu|teu|o|este) c[óo]digo\b|\b(?:il|tuo|suo|questo) codice\b|\b(?:uw|je|jouw|deze|de|gebruik) code\b",
+    r"\bk[óo]d(?:em|u|e|et)?\b|(?:^|[^\pL])код(?:ом|а)?(?:[^\pL]|$)|\bkodunuz\b|您的代码|コード|코드",
 )
 """Of these a code stands close by, if they are of no other kind of code."""
+UNNAMED = pattern(
+    r"(?:^|[\n.:;,!?()\[\]<>|–—-]\s*)$|\b(?i:your|the|this|that|following|a|enter|use|with|type|as)\s"
+    r"(?:(?:[A-Z][\w'’.]*|unique|personal|new|secret|temporary|private|single|[1-9a-z]{1,5}-digit)\s){0,3}$",
+    any_case=False,
+)
+"""What may stand before `code`: any other word would say what kind it is."""
+TOPIC = pattern(r"\b(?:two|multi|2)[- ](?:factor|step)\b|\b(?:2fa|mfa)\b")
+"""Of these one may talk without any code; it takes six figures, or a colon, to make one."""
+OTHER_USE = pattern(r"^s?[ -](?:review|base|scan|audit|freeze|quality|of |style|owner|change|analysis|signing|snippet)")
+"""Behind a word for a code: talk of programs."""
 OTHER_CODE = pattern(
     r"\b(?:discount|promo\w*|coupon|voucher|gift|offer|referral|zip|postal|post|area|country|dial\w*|error|status|exit"
     r"|dress|source|order|booking|product|item|qr|bar|colou?r|tax|sort|swift|bic|bank|time|http|response|reason|invite"
     r"|morse|penal|civil|building|airport|flight|version|rabatt\w*|gutschein\w*|promotion\w*|aktions\w*|remise"
-    r"|descuento|sconto|korting\w*|rabat\w*)"
-    r"[ -]?(?:code|c[óo]d|codice|kod)|\bcode (?:promo|postal|de r[ée]duction|review|base|block|snippet"
-    r"|of conduct|freeze)"
-    r"|\bc[óo]digo (?:postal|promocional|de descuento|fuente)|checkout|\d ?% (?:off|rabatt)|\bplz\b|\bat the till\b"
-    r"|\bsource code\b|\bcodebase\b|\brepository\b|\bcommit\b"
+    r"|descuento|sconto|korting\w*|rabat\w*)[ -]?(?:code|c[óo]d|codice|kod)",
+    r"\bcode (?:promo|postal|de r[ée]duction|review|base|block|snippet|of conduct|freeze)"
+    r"|\bc[óo]digo (?:postal|promocional|de descuento|fuente|de barras)"
+    r"|\bcodice (?:fiscale|sconto|postale|civile|a barre)"
+    r"|\bk[óo]d\w* (?:poczt|rabat|kresk|promoc|[śs]len)|\bk[óo]dy? (?:pro slevu)|код\w* (?:город|стран|товара|ошибк)"
+    r"|почтов|промокод|штрих|バーコード|エラーコード|クーポン|ソースコード|郵便|바코드|오류|쿠폰|우편",
+    r"checkout|\d ?% (?:off|rabatt)|\bplz\b|\bat the till\b|\bcodebase\b|\brepository\b|\bcommit\b",
 )
 TRAVEL = pattern(
     r"\b(?:booking|reservation|flight|airline|hotel|itinerary|boarding|check-in|departure|arrival|guest)s?\b"
