@@ -49,13 +49,15 @@ def _card_end(text: str, groups: list[Span], first: int, context: str) -> int | 
     """The group behind the card that begins with this one; the longest card counts."""
     lengths: list[int] = []
     found = None
+    if text[groups[first].start] not in "23456":
+        return None
     for at in range(first, len(groups)):
         lengths.append(groups[at].end - groups[at].start)
         if sum(lengths) > 19:
             break
         whole = Span(groups[first].start, groups[at].end)
         is_all = first == 0 and at == len(groups) - 1
-        is_printed = tuple(lengths) in _CANONICAL or len(lengths) == 1 or set(lengths) == {1}
+        is_printed = tuple(lengths) in _CANONICAL or len(lengths) == 1
         if (is_all or is_printed) and _is_card(text, whole, context):
             found = at + 1
     return found

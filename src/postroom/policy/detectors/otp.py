@@ -24,14 +24,16 @@ _LEADS = frozenset(":=\n([")
 _NEAR, _CLOSE = 160, 40
 """Characters between a code and a word for it; and where the word or the code alone is doubtful."""
 
-_TOKEN = pattern(r"[A-Z0-9_]*\d[A-Z0-9_]*")
+_TOKEN = pattern(r"[A-Z0-9]*\d[A-Z0-9]*")
 _MIXED = pattern(r"\b(?:[A-Z0-9]{2,8}-[A-Z0-9]{2,8}|[A-Z0-9]{4,10})\b", any_case=False)
 _GAP = pattern(
-    r"^(?:[ \t]{0,2}[-.·•|*/][ \t]{0,2}|, |[ \t]{1,3}|[ \t]{0,2}\n[ \t\n>*-]{0,6}| (?:and|then|und|et|y|e|en|i) )$"
+    r"^(?:[ \t]{0,2}[-.·•|*/_]{1,4}[ \t]{0,2}|, |\x{fe0f}?\x{20e3}[ ]{0,2}"
+    r"|[ \t]{1,3}|[ \t]{0,2}\n[ \t\n>*-]{0,6}| (?:and|then|und|et|y|e|en|i) )$"
 )
 _GROUPED = pattern(r"^(?:[ \t]{1,2}|[ \t]?[-.·•][ \t]?)$")
 _SPELLED = pattern(r"\b(?:(?:zero|oh|one|two|three|four|five|six|seven|eight|nine)[ ,-]{1,3}){3,9}"
-                   r"(?:zero|oh|one|two|three|four|five|six|seven|eight|nine)\b")  # fmt: skip
+                   r"(?:zero|oh|one|two|three|four|five|six|seven|eight|nine)\b",
+                   "[零〇一二三四五六七八九]{4,8}")  # fmt: skip
 
 _PATH, _NAME = frozenset("/@\\&?"), frozenset("@/\\-")
 _MONEY = (
@@ -281,6 +283,8 @@ def _with_prefix(text: str, span: Span) -> Span:
 def _is_free(text: str, start: int, end: int) -> bool:
     """No part of a longer word, of a path, or of a name of the web."""
     before, after = text[max(start - 2, 0) : start], text[end : end + 2]
+    # One that is set off by lines below it, as in Markdown, is whole.
+    before, after = before.rstrip("_"), after.lstrip("_")
     if is_letter_or_digit(before[-1:]) or is_letter_or_digit(after[:1]):
         return False
     if before[-1:] in _PATH and len(before) == 2 and is_letter_or_digit(before[0]):

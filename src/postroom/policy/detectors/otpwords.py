@@ -10,7 +10,8 @@ STRONG = pattern(
     r"\b(?:verification|security|log-?in|log in|sign-?in|sign in|access|authentication|authenticator|authori[sz]ation"
     r"|auth|activation|validation|one-?time|single-use|temporary|recovery|reset|two-factor|two-step|2-step|2fa|mfa|sms"
     r"|unlock|pairing|identity|identification|approval|magic|registration|device|transaction|dynamic|sign-?up)"
-    r"(?:[ -]\(?\w+\)?)?[ -](?:code|pin|passcode|passkey|number|digits|key)s?\b",
+    r"(?:[ -]\(?\w+\)?)?[ -](?:code|pin|passcode)s?\b",
+    r"\b(?:verification|security|authentication|one-?time|login|sign-in) (?:number|digits|token|key)\b",
     r"\b(?:confirmation|account|email|phone) (?:code|pin)\b",
     r"\bone[- ]?time[- ](?:\w+[- ])?(?:pass|use)",
     r"\bt?otp\b|\bpasscodes?\b",
@@ -87,6 +88,8 @@ PIN = pattern(r"\bPINs?\b", any_case=False)
 WEAK = pattern(
     r"\bcode(?: is| below)?\b|(?:verif(?:y|ication)|(?:sign|log)(?:ging|ing)?[ -]in|reset your password)\W{1,3}"
     r"(?:please )?(?:enter|use|type)\b",
+    r"\b(?:confirm|verify|approve|complete) (?:\w+ ){0,3}(?:sign-?in|log-?in|identity|account|e-?mail|device"
+    r"|phone number|it'?s you)\b|\(one-time\)",
     r"\b(?:ihr|dein|der|dem|den|diesen|folgenden|mit)(?:en|em)? (?:[\w-]+ )?code\b|\b(?:votre|ton|le|ce) code\b"
     r"|\b(?:tu|su|el|este) c[óo]digo\b",
     r"\b(?:seu|teu|o|este) c[óo]digo\b|\b(?:il|tuo|suo|questo) codice\b|\b(?:uw|je|jouw|deze|de|gebruik) code\b",
@@ -95,7 +98,7 @@ WEAK = pattern(
 """Of these a code stands close by, if they are of no other kind of code."""
 UNNAMED = pattern(
     r"(?:^|[\n.:;,!?()\[\]<>|–—-]\s*)$|\b(?i:your|the|this|that|following|a|enter|use|with|type|as)\s"
-    r"(?:(?:[A-Z][\w'’.]*|unique|personal|new|secret|temporary|private|single|[1-9a-z]{1,5}-digit)\s){0,3}$",
+    r"(?:(?:[A-Z][\w'’.]*|unique|personal|new|secret|temporary|private|single|launch|[1-9a-z]{1,5}-digit)\s){0,3}$",
     any_case=False,
 )
 """What may stand before `code`: any other word would say what kind it is."""

@@ -15,12 +15,13 @@ _WORD = (
 )
 _VALUE = r"(?:[\"'`“”„«‘]([^\"'`“”«»’\n]{3,80})[\"'`“”»’]|([^\s\"'`“”„«»<>]{4,128}))"
 _SIGNED = pattern(rf"{_WORD}(?: ?\([^()\n]{{1,30}}\))?(?: (?:is|ist|est|es|lautet|for \S{{1,40}}|für \S{{1,40}}))? ?"
-                  rf"(?::|=|：|＝|->|→)[ \t]*(?:\n[ \t>]*){{0,2}}{_VALUE}")  # fmt: skip
+                  rf"(?::|=|：|＝|->|→|\|)[ \t]*(?:\n[ \t>]*){{0,2}}{_VALUE}")  # fmt: skip
 _TOLD = pattern(
     rf"{_WORD}(?: (?:now|currently|again|for \S{{1,40}}))? ?"
-    rf"(?:is|was|ist|lautet|est|es|é|è|to|wynosi|er|är|on|is now|set to|changed to|—|-|–|为|為|是|は|은|는"
-    rf"|[ıi]s) ?:? ?{_VALUE}"
+    rf"(?:(?:is now|set to|changed to|is|was|ist|lautet|est|es|é|è|to|wynosi|er|är|on|-)(?: ?: ?| )"
+    rf"|(?:为|為|是|は|은|는) ?:? ?){_VALUE}"
 )
+_BELOW = pattern(rf"{_WORD}[ \t]*\n[ \t>]*{_VALUE}[ \t]*(?:\n|$)")
 _SENTENCE = (
     "please required reset expired changed incorrect invalid here none click see never must null true "
     "false enter forgot forgotten sent attached below above unknown your choose bitte siehe hier this "
@@ -28,13 +29,17 @@ _SENTENCE = (
 )
 _ASKED = frozenset(_SENTENCE.split())
 """Words of a sentence about passwords, which are none themselves."""
-_EDGE = ".,;:!?)]}。，、！？"
+_EDGE = ".,;:)]}。，、"
 _LINE_END = pattern(r"^[.,;!?)\]]{0,2}[ \t]*(?:\n|$)")
 
 
 def passwords(text: str, context: str = "") -> list[Span]:
     """The values that are said to be a password; of a mere word only behind a colon, at the end of its line."""
-    found = [*_values(text, _SIGNED.finditer(text), signed=True), *_values(text, _TOLD.finditer(text), signed=False)]
+    signed, others = _SIGNED.finditer(text), (_TOLD.finditer(text), _BELOW.finditer(text))
+    found = [
+        *_values(text, signed, signed=True),
+        *(span for one in others for span in _values(text, one, signed=False)),
+    ]
     return sorted(set(found))
 
 

@@ -68,6 +68,7 @@ _ASSIGNED = pattern(
     r"(?:[\w-]{0,20}| id)[\"'`\]]{0,2}(?: ?(?::=|=>|=|:|：)| is| lautet| est| es| ist)\s{0,3}[\"'`<“]?"
     r"([A-Za-z0-9+/_=.~-]{20,512})"
 )
+_CARRIED = pattern(r"\b(?:bearer|basic|x-api-key:?|authorization:) ([A-Za-z0-9+/_=.~-]{20,512})")
 _LEAST_BITS = 3.5
 _LEAST_CHANGES = 4
 
@@ -75,7 +76,8 @@ _LEAST_CHANGES = 4
 def secrets(text: str, context: str = "") -> list[Span]:
     """Tokens with a known prefix, and what is assigned to a key, token or secret and looks like chance."""
     prefixed = [Span(*match.span()) for match in _PREFIXED.finditer(text) if _begins_word(text, match.start())]
-    assigned = [Span(*match.span(1)) for match in _ASSIGNED.finditer(text) if is_random(match.group(1) or "")]
+    given = [match for one in (_ASSIGNED, _CARRIED) for match in one.finditer(text)]
+    assigned = [Span(*match.span(1)) for match in given if is_random(match.group(1) or "")]
     return sorted(prefixed + assigned)
 
 
