@@ -272,6 +272,19 @@ def test_into_how_many_elements_a_code_was_cut_is_not_told() -> None:
     assert {re.sub(r"</?(b|i|u|span)>", "", one or "") for one in shown} == {"<p>Code: [redacted:otp] ok</p>"}
 
 
+def test_elements_that_a_code_filled_are_one_whatever_their_number() -> None:
+    pages = ("<b>482913</b>", "<b>48</b><b>2913</b>", "<b>4</b><b>8</b><b>2</b><b>913</b>", "<b>4829131</b>")
+    shown = {projected(message(page=f"<p>Code: {one} ok</p>"), HTML).reading.safe_html for one in pages}
+    assert shown == {"<p>Code: <b>[redacted:otp]</b> ok</p>"}
+
+
+@pytest.mark.parametrize("far", range(130, 175, 3))
+def test_how_long_a_code_was_does_not_decide_about_the_next(far: int) -> None:
+    said = ("Security code {} " + "x" * 9 + " then" * (far // 5) + "x" * (far % 5) + " 775510", "Password: {}, " * 2)
+    for text, variants in zip(said, (("4829", "4829131", "4829131000"), ("aB3$", "aB3$" * 9)), strict=True):
+        assert len({reader(text.format(one, one) + " code" + " then" * (far // 5) + " 7755") for one in variants}) == 1
+
+
 @given(st.text(max_size=40), st.text(max_size=40))
 def test_hidden_words_change_nothing(one: str, other: str) -> None:
     page = "<p>Lunch at noon?</p><p style='display:none'>Zebra {} </p>"
