@@ -45,6 +45,7 @@ def finds(text: str, *names: str, context: str = "") -> list[str]:
         ("password", "Passwort ist Xy7!abc.", ["Xy7!abc"]),
         ("card", "4111 1111 1111 1111 12/29", ["4111 1111 1111 1111"]),
         ("card", "tracking no. 4111111111111111", []),
+        ("card", "hidden: 4111 1111 1111 1111", ["4111 1111 1111 1111"]),
         ("card", "20260314093000", []),
         ("card", "1111111111111117", []),
         ("iban", "DE89370400440532013001", []),

@@ -16,9 +16,9 @@ _CARD_CONTEXT = pattern(
     r"kredit-?karte|karte|carte|tarjeta|carta di|cart[ãa]o|kaart|kart[ayęąi]?\b|карт[аыуе]|カード|카드|卡号|信用卡",
 )
 _OTHER_NUMBER = pattern(
-    r"(?:order|track(?:ing)?|parcel|shipment|imei|iccid|isbn|ean|gtin|upc|serial|invoice|ticket|case|ref(?:erence)?"
-    r"|sendung|bestell|auftrag|rechnung|colis|suivi|commande|facture|pedido|factura|ordine|fattura|timestamp|id)"
-    r"[\w-]{0,12}(?: ?(?:no|nr|number|code|id|is|was))?[.:#° ]{0,4}$"
+    r"\b(?:(?:order|tracking|parcel|shipment|serial|invoice|ticket|reference|sendung|bestell|auftrag|rechnung|commande"
+    r"|facture|pedido|factura|ordine|fattura)[\w-]{0,12}|track|imei|iccid|isbn|ean|gtin|upc|case|ref|colis|suivi"
+    r"|timestamp|id)(?: ?(?:no|nr|number|code|id|is|was))?[.:#° ]{0,4}$"
 )
 _CANONICAL = frozenset({(4, 4, 4, 4), (4, 6, 5), (4, 6, 4), (4, 4, 4, 4, 3), (4, 4, 5), (4, 4, 4, 1)})
 """How cards are printed."""
@@ -31,7 +31,10 @@ _NEAR = 100
 
 
 def cards(text: str, context: str = "") -> list[Span]:
-    """Numbers of 13 to 19 digits that begin with 2 to 6 and pass Luhn's check."""
+    """Numbers of 13 to 19 digits that begin with 2 to 6 and pass Luhn's check.
+
+    Where no word tells of cards they are of a length and a beginning that some network issues.
+    """
     return [card for run in _DIGITS.finditer(text) for card in _cards_in(text, Span(*run.span()), context)]
 
 
@@ -73,10 +76,11 @@ def _is_card(text: str, span: Span, context: str) -> bool:
     near = text[max(span.start - _NEAR, 0) : span.end + _NEAR]
     if _CARD_CONTEXT.search(near) or _CARD_CONTEXT.search(context):
         return True
-    if text[span.start : span.end].isdigit() and not _ISSUED.search(f"{len(digits)}:{digits}"):
+    if before == "+" or not _ISSUED.search(f"{len(digits)}:{digits}"):
         return False
+    is_in_groups = not text[span.start : span.end].isdigit()
     labelled = _OTHER_NUMBER.search(text[max(span.start - 40, 0) : span.start]) is not None
-    return not labelled and not _is_moment(digits)
+    return is_in_groups or not (labelled or _is_moment(digits))
 
 
 def _is_moment(digits: str) -> bool:
