@@ -3,7 +3,8 @@
 An import may only point down a storey; neighbours in a storey do not know each other.
 
     base/           words everybody uses
-        errors  clock  caller  levels  secret  tls  certificate  cause  refusal  token  seal  files  turns  logs
+        errors  clock  caller  levels  kleene  expression  glob  domain  secret  tls  certificate  cause  refusal
+        token  seal  files  turns  logs
     mail/           pure values: octets to heads, parts and text
         model  parse  threads  transcript
         header  lines  charset  iso2022  address  addresstokens  date  head
@@ -11,20 +12,21 @@ An import may only point down a storey; neighbours in a storey do not know each 
         calendar  unseen  markup  quotes  quotewords  armour  authentication  signals
         url/target  url/host  url/wrapper  url/find
         page/css  page/sheet  page/media  page/selectors  page/cascade  page/properties  page/lengths  page/colours
-        page/geometry  page/state  page/walk  page/rows  page/words  page/safe  page/pieces  page/loads
-        outgoing/model  outgoing/address  outgoing/domain  outgoing/identity  outgoing/file  outgoing/words
+        page/geometry  page/state  page/walk  page/rows  page/words  page/safe  page/loads
+        outgoing/model  outgoing/address  outgoing/identity  outgoing/file  outgoing/words
         outgoing/fields  outgoing/body  outgoing/compose  outgoing/check  outgoing/replying  outgoing/marks
         outgoing/redraft
         query/tree  query/filters  query/program  query/matching  query/pushdown  query/sorting
         query/himalaya  query/himalayareader  query/himalayafaults
     config/         the configuration file as frozen values, or every fault at once
-        load  schema  servers  section  values  rules  wording  nodes  faults  credential
+        load  schema  servers  section  values  rules  wording  nodes  plain  faults  credential
+        policies/policy  policies/folders  policies/messages  policies/matching  policies/content  policies/attachments
+        policies/actions  policies/outbound  policies/quiethours  policies/limits  policies/trials  policies/values
+        policies/rules  policies/conflicts  policies/tokenrules  policies/hazards
     policy/         pure decisions: fetched to shown, and nothing else makes what an answer may hold
         visibility  content  contentrules  attachments  outbound
-        projection  bodies  plainwords  strings  shownlinks  shownhtml  redaction  spotlight  heads
-        detectors/pattern  detectors/shadow  detectors/otp  detectors/otpwords  detectors/links  detectors/secrets
-        detectors/keys  detectors/passwords  detectors/numbers  detectors/personal  detectors/recovery
-        detectors/seedwords
+        effective  people  folderrules  messagerules  matchrules  personkeys  messagekeys  condition  evidence
+        textpatterns  contentmeet  attachmentrules  actionrules  trials  probes  widening
     imap/           the IMAP client: pure wire, one conversation, a pool
         wire  stream  incoming  login  reply  connection  opening  pool  commands  changes  bodystructure  search
         names  statistics  faults
@@ -73,8 +75,7 @@ ranges, each on a connection that is given back, and leave as a `Blob`: streamed
 
 A message. Up to 128 KiB whole in one command; larger ones by section, where BODYSTRUCTURE only says where octets lie
 and our parse of each section's own header says what they are. `policy.content.read` makes of its bodies what may be
-read: the page as a human would see it, tidied, neutralised, without history; and the signals of what it met. Under
-rules (`policy.content.project`) its links are reduced and codes and keys redacted in every form that is shown.
+read: the page as a human would see it, tidied, neutralised, without history; and the signals of what it met.
 
 An error. `imap` and `smtp` raise faults in the protocol's terms; `mailbox.faults` tells them once in the caller's;
 anything unexpected ends in `perform`, with a trace in the log and no inner text in the answer.

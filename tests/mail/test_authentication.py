@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from postroom.mail.authentication import authentication
+from postroom.mail.authentication import authentication, signing_domains
 from postroom.mail.header import parse_fields
-from postroom.mail.model import Authentication
+from postroom.mail.model import Authentication, Field
 
 OURS = frozenset({"mx.example.com"})
 GOOD = b"Authentication-Results: mx.example.com; spf=pass smtp.mailfrom=a@b.test; dkim=pass; dmarc=pass\r\n"
@@ -77,3 +77,21 @@ def test_whatever_stands_there_a_result_is_of_the_closed_list(value: bytes) -> N
     assert {found.spf, found.dkim, found.dmarc} <= {
         *("none", "pass", "fail", "softfail", "neutral", "policy", "temperror", "permerror", "unknown")
     }
+
+
+@pytest.mark.parametrize(
+    ("results", "domains"),
+    [
+        ("dkim=pass header.d=X.example header.s=a", {"x.example"}),
+        ("dkim=pass header.i=@b.example", {"b.example"}),
+        ("dkim=pass header.i=@b.example header.d=x.example; dkim=pass header.d=y.example", {"x.example", "y.example"}),
+        ("dkim=fail header.d=x.example", set()),
+        ("dkim=pass", set()),
+        ("spf=pass smtp.mailfrom=x.example", None),
+    ],
+)
+def test_who_signed_is_told_of_signatures_that_passed(results: str, domains: set[str] | None) -> None:
+    fields = (Field("Authentication-Results", f"mx.corp.example; {results}".encode()),)
+    assert signing_domains(fields, {"mx.corp.example"}, 1) == domains
+    assert signing_domains(fields, {"other.example"}, 1) is None
+    assert signing_domains((Field("Received", b"a"), Field("Received", b"b"), *fields), {"mx.corp.example"}, 1) is None

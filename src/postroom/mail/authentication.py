@@ -17,6 +17,8 @@ _MOST_RESULTS = 100
 _ID = re.compile(r'\s*(?:"([^"]{0,255})"|([^\s;"]{1,255}))\s*(?:\d{1,3}\s*)?\Z')
 _RESULT = re.compile(r"\s*([a-z][\w-]{0,40})\s*(?:/\s*\d{1,3}\s*)?=\s*\"?([a-z]{1,20})\b", re.IGNORECASE)
 
+_SIGNER = re.compile(r"\bheader\.([di])\s{0,9}=\s{0,9}\"?([^\s;\"]{1,320})", re.IGNORECASE)
+
 
 def authentication(fields: tuple[Field, ...], trusted: Collection[str], hops: int) -> Authentication:
     """SPF, DKIM and DMARC as the topmost trusted results tell them, else `unknown`.
@@ -37,6 +39,31 @@ def authentication(fields: tuple[Field, ...], trusted: Collection[str], hops: in
                 told[method] = result
         found = told | found
     return Authentication(**{method: found.get(method, "unknown") for method in _METHODS})
+
+
+def signing_domains(fields: tuple[Field, ...], trusted: Collection[str], hops: int) -> frozenset[str] | None:
+    """Domains of the signatures that passed (header.d, else header.i; RFC 8601 2.7.1), as the trusted results tell.
+
+    Lower case. None where they tell of no signature at all, be it good or bad.
+    """
+    names = {name.lower().rstrip(".") for name in trusted}
+    told, domains = False, set[str]()
+    for value in islice(_near(fields, hops), _MOST_FIELDS if names else 0):
+        server, *results = _statements(value)
+        named = _ID.match(server)
+        if named is None or (named[1] or named[2] or "").lower().rstrip(".") not in names:
+            continue
+        for statement in results[:_MOST_RESULTS]:
+            match = _RESULT.match(statement)
+            if match and match[1].lower() == "dkim":
+                told = True
+                domains |= {_signer(statement)} if match[2].lower() == "pass" else set()
+    return frozenset(domains - {""}) if told else None
+
+
+def _signer(statement: str) -> str:
+    found = {match[1].lower(): match[2] for match in _SIGNER.finditer(statement)}
+    return (found.get("d") or found.get("i", "")).rpartition("@")[2].lower().rstrip(".")
 
 
 def _near(fields: tuple[Field, ...], hops: int) -> Iterator[str]:

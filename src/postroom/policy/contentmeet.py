@@ -13,6 +13,19 @@ from postroom.config.policies.content import ContentPolicy, DetectorsConfig, Lin
 from postroom.policy.contentrules import BodyRule, ContentPattern, ContentRules, HistoryRule, LinkRule, Spotlight
 from postroom.policy.textpatterns import ScannedExpression
 
+
+def common_domains(ours: Iterable[str], theirs: Iterable[str]) -> frozenset[str]:
+    """The domains, with what lies below them, that both sets of domains cover."""
+    one, other = frozenset(ours), frozenset(theirs)
+    return frozenset(
+        {domain for domain in one if _covers(other, domain)} | {domain for domain in other if _covers(one, domain)}
+    )
+
+
+def _covers(domains: frozenset[str], domain: str) -> bool:
+    return domain in domains or any(domain.endswith(f".{one}") for one in domains)
+
+
 _BODIES = {"none": BodyRule.NONE, "text": BodyRule.TEXT, "text+html": BodyRule.TEXT_AND_HTML}
 
 _READ: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
@@ -31,6 +44,7 @@ _READ: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
 """By the key of the file: the field of `ContentRules`, and how its value is read."""
 _STRICTER: Mapping[str, Callable[[Any, Any], Any]] = {
     "headers": frozenset.intersection,
+    "full_link_domains": common_domains,
     "neutralise": max,
     "unwrap": max,
     "spotlight": max,
@@ -55,16 +69,13 @@ def compile_content(grant: ContentPolicy, restrictions: Iterable[ContentPolicy],
     )
 
 
-def common_domains(ours: Iterable[str], theirs: Iterable[str]) -> frozenset[str]:
-    """The domains, with what lies below them, that both sets of domains cover."""
-    one, other = frozenset(ours), frozenset(theirs)
-    return frozenset(
-        {domain for domain in one if _covers(other, domain)} | {domain for domain in other if _covers(one, domain)}
-    )
+def stricter(field: str, one: Any, other: Any) -> Any:
+    """Two values of a field of `ContentRules` put together."""
+    return _STRICTER.get(field, min)(one, other)
 
 
 def _tighten(fields: dict[str, Any], field: str, value: Any) -> None:
-    fields[field] = _STRICTER.get(field, min)(fields[field], value) if field in fields else value
+    fields[field] = stricter(field, fields[field], value) if field in fields else value
 
 
 def _tighten_links(fields: dict[str, Any], links: LinksConfig, *, granting: bool) -> None:
@@ -75,9 +86,7 @@ def _tighten_links(fields: dict[str, Any], links: LinksConfig, *, granting: bool
     # Where all links are shown in full no list says which.
     speaks = granting or links.said("mode") or links.said("allow_domains") or links.said("show_full_for")
     if speaks and not (links.mode == "full" and (granting or links.said("mode"))):
-        domains = frozenset((*links.allow_domains, *links.show_full_for))
-        known = fields.get("full_link_domains")
-        fields["full_link_domains"] = domains if known is None else common_domains(known, domains)
+        _tighten(fields, "full_link_domains", frozenset((*links.allow_domains, *links.show_full_for)))
 
 
 def _detectors(grant: DetectorsConfig, restrictions: Iterable[DetectorsConfig]) -> dict[str, Finding]:
@@ -96,7 +105,3 @@ def _pattern(pattern: PatternConfig, scan_chars: int) -> ContentPattern:
         in_subject=pattern.where != "body",
         in_body=pattern.where != "subject",
     )
-
-
-def _covers(domains: frozenset[str], domain: str) -> bool:
-    return domain in domains or any(domain.endswith(f".{one}") for one in domains)

@@ -54,7 +54,7 @@ class Evidence:
     authentication: Authentication = field(default_factory=Authentication)
     """Of `mail.authentication`: from trusted results alone."""
     dkim_domains: frozenset[str] | None = None
-    """Domains, as A-labels, of signatures that trusted results tell of as passed."""
+    """Of `mail.authentication.signing_domains`."""
     signals: frozenset[str] | None = None
     """Of `mail.signals.SIGNALS`, once the content was read."""
     parts: tuple[Part, ...] | None = None
