@@ -18,6 +18,7 @@ from postroom.config import values
 from postroom.config.load import PLACES
 from postroom.config.policies import quiethours
 from postroom.config.policies import values as policy_values
+from postroom.config.policies.matching import TextPattern
 from postroom.config.policies.values import spell_duration, spell_size
 from postroom.config.rules import broken_rules
 from postroom.config.schema import ConfigFile
@@ -71,6 +72,7 @@ _TYPES: tuple[tuple[Any, str], ...] = (
     (values.Positive, "number from 1"),
     (values.NotNegative, "number from 0"),
     (values.Seconds, "seconds"),
+    (TextPattern, "text pattern"),
     (policy_values.Duration, "duration"),
     (policy_values.Pause, "duration"),
     (policy_values.Size, "size"),
@@ -95,7 +97,16 @@ _TYPES: tuple[tuple[Any, str], ...] = (
 _KINDS = """\
 A *name* has letters, digits, `_` and `-`, at most 64. *Seconds* are more than 0 and at most 3600. A *number* is a
 whole number. *Text* is one line. A key whose default is *required* must be given; *none* means that there is none
-unless it is given."""
+unless it is given.
+
+A *duration* is a whole number with `s`, `m`, `h` or `d`; a *size* one of octets, or with `k` or `m` (1,024 and its
+square). An *address pattern* is `ana@example.org`, `*@example.org` for all of a domain, `*@*.example.org` for those
+below it, `us*r@example.org`, `internal` for the mailbox's internal domains, `self` for its own addresses, `list:NAME`,
+or `anyone`. Where a rule restricts, `ana@example.org` is `ana+anything@example.org` too. A *domain pattern* is
+`example.org`, or `*.example.org` for those below it. A *folder pattern* is a path with `/` between its levels, in which
+`?` is one character, `*` any run within a level and `**` any run; or `special:` and a special use. A *glob* over text
+has `?` and `*`. A *text pattern* is a text that must be found, whatever the case, or a table with one of `contains`,
+`equals`, `glob`, `re2`. Where a list is wanted one value will do, and of a list any counts unless it says otherwise."""
 
 
 def page() -> str:
@@ -212,7 +223,7 @@ def _composed(annotation: Any) -> str:
 
 def _several(annotation: Any) -> str:
     one = _kind(annotation)
-    if not one.isalpha() or one == "text":
+    if not one.replace(" ", "").isalpha() or one == "text" or " of " in one or " or " in one:
         return one.replace("list of", "lists of")
     return "identities" if one == "identity" else f"{one}s"
 

@@ -208,10 +208,10 @@ class ConfigFile(Section):
     """The mailboxes; see below."""
     lists: Mapping[Name, tuple[AddressPattern, ...]] = Field(default_factory=dict)
     """Lists of addresses that policies name."""
-    ceiling: PolicyConfig = PolicyConfig()
-    """A restriction over every policy."""
     policies: Mapping[Name, PolicyConfig] = Field(default_factory=dict)
     """Policies by name."""
+    ceiling: PolicyConfig = PolicyConfig()
+    """A restriction over every policy."""
     profiles: Mapping[Name, ProfileConfig] = Field(default_factory=dict)
     """Profiles by name."""
     tests: tuple[TrialConfig, ...] = ()
