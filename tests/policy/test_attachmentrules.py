@@ -39,6 +39,8 @@ def level(facts: PartFacts, *policies: str) -> Files:
         (replace(PDF, scannable=False), Files.METADATA),
         (replace(PDF, name="a.zip", is_archive=True), Files.METADATA),
         (replace(PDF, name="a.zip", is_archive=True, members=(PDF,)), Files.DOWNLOAD),
+        (replace(PDF, name="a.zip", is_archive=True, members=(replace(PDF, scannable=False),)), Files.METADATA),
+        (replace(PDF, name="a.zip", is_archive=True, members=(replace(PDF, is_archive=True),)), Files.METADATA),
         (replace(PDF, name="a.zip", is_archive=True, members=(PDF, replace(PDF, name="x.exe"))), Files.METADATA),
     ],
 )

@@ -97,8 +97,11 @@ class _Rules:
             return Files.TEXT
         if self.archives == "deny" or facts.members is None:
             return Files.METADATA
-        passes = all(self._passes(one) and not one.is_archive for one in facts.members)
-        return Files.DOWNLOAD if passes else Files.METADATA
+        return Files.DOWNLOAD if all(map(self._member_passes, facts.members)) else Files.METADATA
+
+    def _member_passes(self, facts: PartFacts) -> bool:
+        """A file within an archive: it passes by itself, and its text could be had."""
+        return self._passes(facts) and not facts.is_archive and (facts.scannable or not self.refuses_unscanned)
 
 
 @dataclass(frozen=True, slots=True)
