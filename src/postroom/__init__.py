@@ -39,7 +39,8 @@ An import may only point down a storey; neighbours in a storey do not know each 
         account  folders  naming  labels  reading  parsing  fetching  sections  session  cache  listing  searching
         changing  moving  labelling  organizing  outcomes
         sending  sentcopy  finding  outbox  drafts
-        messages  downloads  uids  cursors  following  sincecursor  waiting  feed  statistics  view  entry  directory
+        messages  downloads  uids  cursors  following  sincecursor  waiting  feed  statistics
+        setting  sight  view  entry  directory
         kindred  conversations  threads
         faults  wiring  health  checkup  remedies
     operations/     what the product does: declared once, run in one corridor

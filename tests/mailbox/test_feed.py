@@ -322,7 +322,7 @@ async def told_by_pieces(dovecot: Dovecot, user: str, query: Query, mail: list[b
 async def test_a_search_that_looks_at_too_many_messages_goes_on_with_the_next_call(
     dovecot: Dovecot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("postroom.mailbox.listing.MOST_LOOKED_AT", 10)
+    monkeypatch.setattr("postroom.mailbox.sight.Whole.most_looked_at", 10)
     mail = [*(plain(f"Plain {number}") for number in range(24)), with_file("File")]
     told = await told_by_pieces(dovecot, "feed-cut", filter_query({"has_attachment": True}), mail)
     assert told == [[], [], ["File"]]
@@ -331,8 +331,8 @@ async def test_a_search_that_looks_at_too_many_messages_goes_on_with_the_next_ca
 async def test_texts_that_there_were_no_means_to_look_at_are_looked_at_by_the_next_call(
     dovecot: Dovecot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("postroom.mailbox.searching.wholly", but_for_text)
-    monkeypatch.setattr("postroom.mailbox.searching._MOST_READ", 3)
+    monkeypatch.setattr("postroom.mailbox.sight.wholly", but_for_text)
+    monkeypatch.setattr("postroom.mailbox.sight.MOST_READ", 3)
     mail = [plain(f"Mail {number}", "Due." if number in (1, 4, 6) else "Paid.") for number in range(8)]
     told = await told_by_pieces(dovecot, "feed-unread", filter_query({"body": "due"}), mail)
     assert told == [["Mail 1"], ["Mail 4"], ["Mail 6"]]

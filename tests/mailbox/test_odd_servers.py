@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 
@@ -81,9 +82,13 @@ def shown(fetched: Fetched) -> Shown | None:
     return show(fetched, write_uid(fetched.uid, fetched.uid_validity))
 
 
+async def rows(folder: Any, told: Sequence[Fetched]) -> list[Shown | None]:
+    return [shown(row) for row in told]
+
+
 async def page_of(account: Account, limit: int = 10) -> Page:
     async with account.open("INBOX") as folder:
-        return await read_page(folder, below=None, limit=limit, show=shown)
+        return await read_page(folder, below=None, limit=limit, show=rows)
 
 
 def subjects(page: Page) -> dict[str, str | None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -13,11 +14,11 @@ from postroom.imap.search import Hits
 from postroom.imap.wire import MAX_UID
 from postroom.mail.model import Authentication, Fetched, Reading, Shown
 from postroom.mail.parse import parse_head
-from postroom.mail.query.pushdown import NONE
+from postroom.mail.query.pushdown import NONE, but_for_text, by_words, not_at_all, wholly
 from postroom.mail.query.tree import All, And, Body, Flag, HasAttachment, Header, Not, Or, Query, Since, Uids
 from postroom.mailbox.cursors import Position
 from postroom.mailbox.listing import Page
-from postroom.mailbox.searching import Search, Sought
+from postroom.mailbox.searching import Means, Search, Sought
 from postroom.policy.visibility import show
 
 pytestmark = pytest.mark.anyio
@@ -102,8 +103,17 @@ def shown(fetched: Fetched, reading: Reading | None = None) -> Shown | None:
     return show(fetched, str(fetched.uid), reading)
 
 
+async def rows(_: Any, told: Sequence[Fetched]) -> list[Shown | None]:
+    return [shown(one) for one in told]
+
+
 async def page(
-    folder: Folder, query: Query, limit: int = 5, sort: str = "newest", after: Position | None = None
+    folder: Folder,
+    query: Query,
+    limit: int = 5,
+    sort: str = "newest",
+    after: Position | None = None,
+    most_read: int = 2_000,
 ) -> Page:
     async def read(uids: Sequence[int]) -> Mapping[int, Shown]:
         folder.read += len(uids)
@@ -115,7 +125,9 @@ async def page(
         return {uid: one for uid, reading in readings.items() if (one := shown(row(uid), reading))}
 
     sought = Sought(query, sort, after, limit)
-    return await Search(folder, sought, shown, read, lambda: 0.0).page()  # type: ignore[arg-type]
+    by_words_too = "X-GM-EXT-1" in folder.capabilities
+    levels = [by_words if by_words_too else wholly, but_for_text, not_at_all]
+    return await Search(folder, sought, Means(rows, read, levels, lambda: 0.0, 5_000, most_read, None)).page()  # type: ignore[arg-type]
 
 
 def uids(page: Page) -> list[int]:
@@ -240,13 +252,12 @@ async def test_a_negated_text_is_looked_for_as_well() -> None:
     assert uids(await page(folder, Not(NEEDLE))) == [1_000, 999, 998, 997, 996]
 
 
-async def test_reading_messages_has_a_bound_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("postroom.mailbox.searching._MOST_READ", 100)
+async def test_reading_messages_has_a_bound_and_says_so() -> None:
     folder = Folder(thousand(), understands=no_text)
-    found = await page(folder, And((NEEDLE, ANA, HasAttachment())), limit=50)
+    found = await page(folder, And((NEEDLE, ANA, HasAttachment())), limit=50, most_read=100)
     assert uids(found) == [840, 630, 420, 210]
     assert found.incomplete is None
-    found = await page(folder, And((NEEDLE, EVEN)), limit=50)
+    found = await page(folder, And((NEEDLE, EVEN)), limit=50, most_read=100)
     assert uids(found) == list(range(994, 800, -14))
     assert "only the text of 100 messages" in (found.incomplete or "")
     assert found.last_uid is None

@@ -11,7 +11,7 @@ from typing import Protocol, TypeAlias
 
 from postroom.base.errors import GatewayError
 from postroom.mail.threads import Kin, conversations
-from postroom.mailbox.folders import INBOX, Folder
+from postroom.mailbox.folders import INBOX, Folder, folder_name
 from postroom.mailbox.kindred import MOST_KEPT, FolderKin
 from postroom.mailbox.reading import OpenFolder
 
@@ -72,6 +72,21 @@ class Grouped:
     """There are further conversations, or there may be."""
     incomplete: str | None
     """Why messages may be missing."""
+
+
+class Grouping(Protocol):
+    """Finds conversations: as the server has them, or as a caller sees them."""
+
+    async def around(self, folder: str, uid: int, numbering: Numbering | None, look: Look) -> Grouped | None:
+        """The conversation of one message; None if there is no such message.
+
+        While a folder is open `look` is called with those of its messages that were in the conversation before.
+        """
+        ...
+
+    async def recent(self, folder: str, count: int, *, below: int | None, numbering: Numbering | None) -> Grouped:
+        """So many conversations, all whose newest message in the folder lies below a UID."""
+        ...
 
 
 class Conversations:
@@ -136,7 +151,7 @@ class Conversations:
     ) -> tuple[list[str], str | None]:
         """The folders to look in, that at hand first, and why one of the others was not looked in."""
         sent = await self._account.special("sent")
-        here = INBOX if folder.upper() == INBOX else folder
+        here = folder_name(folder)
         names = list(dict.fromkeys([here, INBOX, *([sent.name] if sent else [])]))
         last = self._last_group(names, looking)
         tried = await asyncio.gather(

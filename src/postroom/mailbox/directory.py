@@ -13,9 +13,11 @@ from postroom.mail.query.tree import Query
 from postroom.mailbox.cursors import Cursors
 from postroom.mailbox.entry import Entry
 from postroom.mailbox.feed import Feed
-from postroom.mailbox.folders import INBOX
+from postroom.mailbox.folders import folder_name
 from postroom.mailbox.health import Health, examine
 from postroom.mailbox.outbox import Outbox
+from postroom.mailbox.setting import setting_of
+from postroom.mailbox.sight import Whole
 from postroom.mailbox.sincecursor import feed_cursors
 from postroom.mailbox.view import MailboxView
 
@@ -72,7 +74,7 @@ class Directory:
     def feed(self, caller: Caller, names: Sequence[str] | None, folder: str | None, query: Query) -> Feed:
         """Those mailboxes, or all that can be read, as one. Its cursors are good for the same arguments only."""
         views = self.views(caller, names)
-        folder = INBOX if folder is not None and folder.upper() == INBOX else folder
+        folder = None if folder is None else folder_name(folder)
         asked = None if names is None else [view.name for view in views]
         cursors = feed_cursors(self._seal, caller.identity, asked, folder, query)
         return Feed(views, folder, query, cursors, self._clock, self._inbox_seconds)
@@ -98,7 +100,8 @@ class Directory:
                 f"Mailbox {entry.settings.name} has no IMAP server; it can only send.",
                 argument="mailbox",
             )
-        return MailboxView(caller, entry.settings, entry.account, self._seal, self._clock)
+        sight = Whole(entry.account, setting_of(entry.settings))
+        return MailboxView(caller, entry.settings, sight, self._seal, self._clock)
 
     def _named(self, caller: Caller, name: str | None) -> Entry:
         entries = self._of(caller)

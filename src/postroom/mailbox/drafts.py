@@ -16,13 +16,13 @@ from postroom.mail.outgoing.check import check
 from postroom.mail.outgoing.compose import compose
 from postroom.mail.outgoing.model import Outgoing, StrictAddress
 from postroom.mail.outgoing.redraft import read_draft
-from postroom.mailbox.account import Account
 from postroom.mailbox.downloads import Download
 from postroom.mailbox.faults import why_undone
 from postroom.mailbox.finding import uid_of
 from postroom.mailbox.folders import Folder
 from postroom.mailbox.organizing import Organizer
-from postroom.mailbox.uids import gone, read_uids, write_uid
+from postroom.mailbox.sight import Sight
+from postroom.mailbox.uids import Asked, asked_for, check_uids, gone
 
 _DRAFTS = "Drafts"
 """What Drafts is called where there is none yet."""
@@ -59,14 +59,15 @@ class Written:
 class Drafts:
     """`source` opens a message's octets as the caller may see them."""
 
-    def __init__(self, account: Account, organizer: Organizer, source: Source) -> None:
-        self._account = account
+    def __init__(self, sight: Sight, organizer: Organizer, source: Source) -> None:
+        self._sight = sight
+        self._account = sight.account
         self._organizer = organizer
         self._source = source
 
     async def folder(self) -> Folder | None:
         """Where drafts lie; None if there are none yet."""
-        return await self._account.special("drafts")
+        return await self._sight.special("drafts")
 
     async def save(self, outgoing: Outgoing, flags: Collection[str] = ()) -> Saved:
         """File a new draft, with these flags besides; its Message-ID must be new as well.
@@ -83,7 +84,7 @@ class Drafts:
                 raise self.perhaps_saved(error.details["reason"]) from error
             return saved
         if told is not None:
-            return Saved(write_uid(told[1], told[0]), folder.name)
+            return Saved(self._sight.naming.write(folder.name, told[1], told[0]), folder.name)
         saved = await self._seen(outgoing.message_id)
         return saved or Saved(None, folder.name, "The server does not tell the new draft's uid; list_drafts shows it.")
 
@@ -91,7 +92,7 @@ class Drafts:
     async def held(self, uid: str) -> AsyncIterator[None]:
         """Have a draft for oneself, so that nobody else changes or sends it meanwhile. Raises `conflict`."""
         try:
-            async with self._account.draft_turns.of(uid, _PATIENCE):
+            async with self._account.draft_turns.of(await self.numbers(uid), _PATIENCE):
                 yield
         except StillTakenError:
             message = "Another call is changing or sending this draft. List the drafts, then try again."
@@ -101,7 +102,7 @@ class Drafts:
         self, uid: str, sender: StrictAddress, make_room: MakeRoom, *, replaced: Collection[str] = ()
     ) -> Written:
         """A draft. Raises a `GatewayError`; `sender` and `replaced` as for `read_draft`."""
-        read_uids([uid], whole=True, several=False)
+        check_uids(self._sight.naming, [uid], whole=True, several=False)
         shown, download = await self._source((await self._named()).name, uid)
         if is_deleted(shown):
             raise gone(uid)
@@ -119,8 +120,8 @@ class Drafts:
     async def discard(self, uid: str) -> str | None:
         """Erase a draft whose text lies elsewhere by now; why it is still there, or None. Never raises for that."""
         try:
-            folder = await self._named()
-            results = await self._organizer.erase(folder.name, read_uids([uid], whole=True, several=False))
+            folder, asked = await self._asked(uid)
+            results = await self._organizer.erase(folder.name, asked)
         except GatewayError as error:
             return f"The old draft {uid} may still be there: {why_undone(error)}"
         (result,) = results.results
@@ -130,8 +131,7 @@ class Drafts:
 
     async def delete(self, uid: str) -> None:
         """Move a draft to Trash, or erase it where there is no Trash. Raises a `GatewayError`."""
-        asked = read_uids([uid], whole=True, several=False)
-        folder = await self._named()
+        folder, asked = await self._asked(uid)
         if await self._account.special("trash") is None:
             results = await self._organizer.erase(folder.name, asked)
         else:
@@ -155,6 +155,17 @@ class Drafts:
         details: dict[str, Any] = {"mailbox": self._account.name, "outcome": "unknown", "retryable": False}
         return GatewayError(Code.IMAP_ERROR, message, **details | ({"reason": reason} if reason else {}))
 
+    async def numbers(self, uid: str) -> tuple[int, int]:
+        """UID and UIDVALIDITY (0 of a server that tells none) of a draft, whatever this caller calls it."""
+        _, asked = await self._asked(uid)
+        ((number, uid_validity),) = asked.values()
+        return number, uid_validity or 0
+
+    async def _asked(self, uid: str) -> tuple[Folder, Asked]:
+        check_uids(self._sight.naming, [uid], whole=True, several=False)
+        folder = await self._named()
+        return folder, asked_for(self._sight.naming, folder.name, [uid], whole=True, several=False)
+
     async def _named(self) -> Folder:
         folder = await self.folder()
         if folder is None:
@@ -169,9 +180,9 @@ class Drafts:
             return None
 
     async def _find(self, folder: Folder, message_id: str) -> str | None:
-        async with self._account.open(folder.name) as opened:
+        async with self._sight.open(folder.name) as opened:
             uid = await uid_of(opened, message_id, deep=False)
-            return write_uid(uid, opened.uid_validity) if uid is not None else None
+            return self._sight.naming.write(opened.name, uid, opened.uid_validity) if uid is not None else None
 
 
 def _draft_octets(outgoing: Outgoing) -> bytes:

@@ -43,6 +43,11 @@ _KNOWN_NAMES = {
 _UNTOLD = Namespaces()
 
 
+def folder_name(name: str) -> str:
+    """A folder's name as answers tell it: letters' case does not count in INBOX (RFC 9051 5.1)."""
+    return INBOX if name.isascii() and name.upper() == INBOX else name
+
+
 @dataclass(frozen=True, slots=True)
 class Folder:
     """`name` is what callers see and say, `raw` what the server is told."""

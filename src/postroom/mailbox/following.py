@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
 from postroom.imap.faults import LostFault
 from postroom.imap.wire import MAX_UID
 from postroom.mail.model import Fetched, Shown
-from postroom.mailbox.listing import Page, read_page
+from postroom.mailbox.listing import MOST_LOOKED_AT, Page, Show, read_page
 from postroom.mailbox.reading import OpenFolder
 
 _MANY = 5_000
@@ -18,7 +18,6 @@ _GROWTH = 8
 _BATCH = 200
 """Rows of one command, if the caller does not need more."""
 
-Show = Callable[[Fetched], Shown | None]
 Seek = Callable[[int, int, Show], Awaitable[tuple[Page, int | None]]]
 """The oldest rows after a UID that fit a search, at most so many, and the UID from which on it could not be told."""
 
@@ -55,10 +54,18 @@ class Followed:
         return Place(self.start.uid_validity, self.rows[given - 1][0]) if given else self.start
 
 
-async def follow(folder: OpenFolder, place: Place | None, *, limit: int, show: Show, seek: Seek | None) -> Followed:
+async def follow(
+    folder: OpenFolder,
+    place: Place | None,
+    *,
+    limit: int,
+    show: Show,
+    seek: Seek | None,
+    most: int | None = MOST_LOOKED_AT,
+) -> Followed:
     """At most `limit` arrivals after `place`; without one, the place where what is there now ends.
 
-    `seek` finds those that fit a search; without it all do.
+    `seek` finds those that fit a search; without it all do. `most` is as in `fill_page`.
     """
     if place is None:
         now = Place(folder.uid_validity, await _newest_uid(folder, show))
@@ -66,7 +73,7 @@ async def follow(folder: OpenFolder, place: Place | None, *, limit: int, show: S
     reset = not await folder.has_numbering(place.uid_validity)
     start = Place(folder.uid_validity, 0) if reset else place
     if seek is None:
-        found = await _arrivals(folder, start.uid, limit, show)
+        found = await _arrivals(folder, start.uid, limit, show, most)
     else:
         found = await _fitting(folder, start.uid, limit, show, seek)
     if folder.uid_validity != start.uid_validity:
@@ -88,7 +95,7 @@ class _Found:
 async def _newest_uid(folder: OpenFolder, show: Show) -> int:
     """The highest UID that the caller may see, or 0. UIDNEXT tells of hidden mail, and on some servers is wrong."""
     seen = _Seen(show)
-    await read_page(folder, below=None, limit=1, show=seen)
+    await read_page(folder, below=None, limit=1, show=seen, most=None)
     return max(seen.uids.values(), default=0)
 
 
@@ -99,28 +106,27 @@ class _Seen:
         self._show = show
         self.uids: dict[str, int] = {}
 
-    def __call__(self, fetched: Fetched) -> Shown | None:
-        shown = self._show(fetched)
-        if shown is not None:
-            self.uids[shown.uid] = fetched.uid
-        return shown
+    async def __call__(self, folder: OpenFolder, rows: Sequence[Fetched]) -> Sequence[Shown | None]:
+        told = await self._show(folder, rows)
+        self.uids |= {shown.uid: row.uid for row, shown in zip(rows, told, strict=True) if shown is not None}
+        return told
 
 
-async def _arrivals(folder: OpenFolder, after: int, limit: int, show: Show) -> _Found:
+async def _arrivals(folder: OpenFolder, after: int, limit: int, show: Show, most: int | None) -> _Found:
     """All that came. Hidden mail moves nothing: who waits must not notice it."""
     found, looked_at = _Found(after), 0
-    async for fetched in _ascending(folder, after, limit + 1):
-        shown = show(fetched)
-        if shown is not None and len(found.rows) == limit:
-            found.more = True
-            break
-        looked_at += 1
-        if shown is not None:
-            found.rows.append((fetched.uid, shown))
-            found.reached = fetched.uid
-        if looked_at == _MANY:
-            found.reached, found.more = fetched.uid, True
-            break
+    async for rows in _ascending(folder, after, limit + 1):
+        for fetched, shown in zip(rows, await show(folder, rows), strict=True):
+            if shown is not None and len(found.rows) == limit:
+                found.more = True
+                return found
+            looked_at += 1
+            if shown is not None:
+                found.rows.append((fetched.uid, shown))
+                found.reached = fetched.uid
+            if most is not None and looked_at == most:
+                found.reached, found.more = fetched.uid, True
+                return found
     return found
 
 
@@ -134,12 +140,12 @@ async def _fitting(folder: OpenFolder, after: int, limit: int, show: Show, seek:
     return _Found(reached, rows, page.cut or page.last_uid is not None, page.incomplete)
 
 
-async def _ascending(folder: OpenFolder, after: int, need: int) -> AsyncIterator[Fetched]:
+async def _ascending(folder: OpenFolder, after: int, need: int) -> AsyncIterator[list[Fetched]]:
     async for low, high in _windows(folder, after + 1):
         uids = await folder.uids(low, high)
         for start, end in pairwise([0, *range(need, len(uids), _BATCH), len(uids)]):
-            for fetched in reversed(await folder.rows(uids[start:end]) if end else []):
-                yield fetched
+            if end:
+                yield (await folder.rows(uids[start:end]))[::-1]
 
 
 async def _windows(folder: OpenFolder, low: int) -> AsyncIterator[tuple[int, int]]:

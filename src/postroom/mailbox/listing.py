@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TypeAlias
@@ -13,13 +13,12 @@ from postroom.mailbox.reading import OpenFolder
 _GROWTH = 8
 """A window that held too little is followed by one so many times as wide: a sparse folder costs few commands."""
 MOST_LOOKED_AT = 5_000
-"""Messages looked at for one page; past them the page says that it is not complete."""
-
+"""Messages looked at for one page of a mailbox that is seen whole; past them the page says that it is not complete."""
 _LARGEST_BATCH = 200
 """Rows of one command, if the page itself does not need more."""
 
-Show = Callable[[Fetched], Shown | None]
-Match = Callable[[Shown], bool]
+Show = Callable[[OpenFolder, Sequence[Fetched]], Awaitable[Sequence[Shown | None]]]
+"""Of each row what the caller may see of it, or None."""
 Found: TypeAlias = tuple[int, Shown]
 """A row of the answer, with its UID."""
 
@@ -48,27 +47,32 @@ class Page:
 
 
 async def read_page(
-    folder: OpenFolder, *, below: int | None, limit: int, show: Show, match: Match | None = None
+    folder: OpenFolder, *, below: int | None, limit: int, show: Show, most: int | None = MOST_LOOKED_AT
 ) -> Page:
-    """The newest `limit` rows with a UID under `below` that the caller may see and asked for."""
+    """The newest `limit` rows with a UID under `below` that the caller may see, `most` as in `fill_page`."""
 
     async def sift(batch: Batch) -> AsyncIterator[Found]:
-        for fetched in batch.rows:
-            shown = show(fetched)
-            if shown is not None and (match is None or match(shown)):
+        for fetched, shown in zip(batch.rows, await show(folder, batch.rows), strict=True):
+            if shown is not None:
                 yield fetched.uid, shown
 
-    return await fill_page(_candidates(folder, below, limit + 1), limit, sift)
+    return await fill_page(_candidates(folder, below, limit + 1), limit, sift, most=most)
 
 
-async def fill_page(batches: AsyncIterator[Batch], limit: int, sift: Sift, order: str = "newest") -> Page:
-    """The first `limit` rows that `sift` lets through; `order` tells which messages come first."""
+async def fill_page(
+    batches: AsyncIterator[Batch], limit: int, sift: Sift, order: str = "newest", *, most: int | None = MOST_LOOKED_AT
+) -> Page:
+    """The first `limit` rows that `sift` lets through; `order` tells which messages come first.
+
+    `most` messages are looked at. Who does not see all of them must not learn of a bound, which hidden ones would move:
+    then it is None.
+    """
     kept: list[Found] = []
     looked_at = 0
     incomplete = None
     async for batch in batches:
-        if looked_at >= MOST_LOOKED_AT:
-            incomplete = f"only the {order} {MOST_LOOKED_AT:,} messages were looked at"
+        if most is not None and looked_at >= most:
+            incomplete = f"only the {order} {most:,} messages were looked at"
             break
         looked_at += batch.named
         async for found in sift(batch):

@@ -3,50 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from postroom.base.errors import Code, GatewayError, invalid
-from postroom.mail.model import Act, Admitted, Named
-from postroom.mailbox.account import Account
+from postroom.mail.model import Act, Admitted
 from postroom.mailbox.changing import ChangingFolder, has_any, has_flags
 from postroom.mailbox.folders import Folder
 from postroom.mailbox.labelling import Labelling, plan_labels
 from postroom.mailbox.moving import Moved
 from postroom.mailbox.outcomes import LEFT_MARKED, Journey, Result, Results
 from postroom.mailbox.session import Marks
-from postroom.mailbox.uids import changed, gone
-from postroom.policy.visibility import admit
+from postroom.mailbox.sight import Sight
+from postroom.mailbox.uids import Asked, changed, gone
 
-Asked = Mapping[str, tuple[int, int | None]]
-"""UID and UIDVALIDITY, where that is known, by the id that the caller used."""
 T = TypeVar("T")
 _SEEN, _ANSWERED, _DELETED = "\\Seen", "\\Answered", "\\Deleted"
 
 
 @dataclass(slots=True)
 class _Work:
-    """The messages of one call: which may be acted on, and what is wrong with the others."""
+    """The messages of one call: which may be acted on, and what is wrong with the others, as `told` tells it."""
 
+    told: Callable[[GatewayError], GatewayError]
     stamps: list[Admitted] = field(default_factory=list)
     numbers: dict[str, int] = field(default_factory=dict)
     errors: dict[str, GatewayError] = field(default_factory=dict)
 
     def results(self, asked: Asked, result: Callable[[str, int], Result], note: str | None = None) -> Results:
         """Each one's, in the order they were asked for."""
-        return Results(
-            tuple(
-                Result(uid, self.errors[uid]) if uid in self.errors else result(uid, self.numbers[uid]) for uid in asked
-            ),
-            note,
-        )
+        found = [
+            Result(uid, self.errors[uid]) if uid in self.errors else result(uid, self.numbers[uid]) for uid in asked
+        ]
+        return Results(tuple(replace(one, error=self.told(one.error)) if one.error else one for one in found), note)
 
 
 class Organizer:
     """Changes mail in one mailbox. Every method raises for what concerns all messages, and tells of each the rest."""
 
-    def __init__(self, account: Account) -> None:
-        self._account = account
+    def __init__(self, sight: Sight) -> None:
+        self._sight = sight
 
     async def mark_seen(self, folder: str, asked: Asked, *, seen: bool) -> Results:
         """Set or clear \\Seen."""
@@ -58,10 +54,10 @@ class Organizer:
 
     async def _flagged(self, folder: str, asked: Asked, flag: str, wanted: bool) -> Results:
         async def attempt(proved: bool) -> Results:
-            async with self._account.changing(folder, proved=proved) as opened:
+            async with self._sight.changing(folder, proved=proved) as opened:
                 if not opened.keeps(flag):
                     raise _not_kept(flag)
-                work = await _admitted(opened, asked, Act.FLAG)
+                work = await self._admitted(opened, asked, Act.FLAG)
                 marks = await opened.flag(work.stamps, "+" if wanted else "-", [flag]) if work.stamps else {}
                 return work.results(
                     asked, lambda uid, number: Result(uid, _unfit(marks.get(number), has_flags, wanted, [flag]))
@@ -75,9 +71,9 @@ class Organizer:
             raise invalid("add", "name a label here or in remove")
 
         async def attempt(proved: bool) -> Results:
-            async with self._account.changing(folder, proved=proved) as opened:
+            async with self._sight.changing(folder, proved=proved) as opened:
                 plan = plan_labels(opened, add, remove)
-                work = await _admitted(opened, asked, Act.LABEL)
+                work = await self._admitted(opened, asked, Act.LABEL)
                 errors = await _labelled(opened, work.stamps, plan) if work.stamps else {}
                 return work.results(asked, lambda uid, number: Result(uid, errors[number]))
 
@@ -85,18 +81,18 @@ class Organizer:
 
     async def move(self, folder: str, asked: Asked, destination: str) -> Results:
         """Move to an existing folder."""
-        there = await self._account.folder(destination, argument="destination")
-        async with self._account.changing(folder) as opened:
+        there = await self._sight.folder(destination, argument="destination")
+        async with self._sight.changing(folder) as opened:
             if opened.raw == there.raw:
                 raise invalid("destination", "is the folder that the messages are in")
             return await self._moved(opened, asked, there)
 
     async def delete(self, folder: str, asked: Asked, *, permanent: bool) -> Results:
         """Move to Trash; or erase for good, in Trash alone."""
-        trash = await self._account.special("trash")
+        trash = await self._sight.special("trash")
         if trash is None:
             raise _no_trash()
-        async with self._account.changing(folder) as opened:
+        async with self._sight.changing(folder) as opened:
             in_trash = opened.raw == trash.raw
             if permanent:
                 _check_erasable(opened, trash, in_trash)
@@ -107,10 +103,10 @@ class Organizer:
 
     async def erase(self, folder: str, asked: Asked) -> Results:
         """Erase for good in any folder, for what lies elsewhere by now; marked as deleted where no more can be done."""
-        async with self._account.changing(folder) as opened:
+        async with self._sight.changing(folder) as opened:
             if opened.can_erase:
                 return await self._erased(opened, asked)
-            work = await _admitted(opened, asked, Act.ERASE)
+            work = await self._admitted(opened, asked, Act.ERASE)
             marks = await opened.mark_deleted(work.stamps) if work.stamps else {}
             note = LEFT_MARKED.format(here=repr(opened.name)) if marks else None
             return work.results(
@@ -118,38 +114,38 @@ class Organizer:
             )
 
     async def _moved(self, opened: ChangingFolder, asked: Asked, there: Folder) -> Results:
-        work = await _admitted(opened, asked, Act.MOVE)
+        work = await self._admitted(opened, asked, Act.MOVE)
         moved = await opened.move(work.stamps, there) if work.stamps else Moved({})
-        journey = Journey(self._account.name, opened.name, there, moved)
+        journey = Journey(self._sight.account.name, opened.name, there, moved, self._sight.naming)
         return work.results(asked, journey.result, journey.note)
 
     async def _erased(self, opened: ChangingFolder, asked: Asked) -> Results:
-        work = await _admitted(opened, asked, Act.ERASE)
+        work = await self._admitted(opened, asked, Act.ERASE)
         erased = await opened.erase(work.stamps) if work.stamps else Moved({})
-        return work.results(asked, Journey(self._account.name, opened.name, None, erased).result)
+        journey = Journey(self._sight.account.name, opened.name, None, erased, self._sight.naming)
+        return work.results(asked, journey.result)
 
-
-async def _admitted(opened: ChangingFolder, asked: Asked, act: Act) -> _Work:
-    """Those of this numbering that the caller may act on; the others with what is wrong with them."""
-    for numbering in {validity for _, validity in asked.values()}:
-        if numbering is not None:
-            await opened.has_numbering(numbering)
-    work = _Work()
-    for uid, (number, validity) in asked.items():
-        if validity in (None, opened.uid_validity):
-            work.numbers[uid] = number
-        else:
-            work.errors[uid] = changed()
-    strangers = await opened.strangers(work.numbers.values()) if act in (Act.MOVE, Act.ERASE) else ()
-    for uid, number in work.numbers.items():
-        admitted = admit(Named(opened.name, number, opened.uid_validity), act)
-        if admitted is None:
-            work.errors[uid] = gone()
-        elif number in strangers:
-            work.errors[uid] = changed()
-        else:
-            work.stamps.append(admitted)
-    return work
+    async def _admitted(self, opened: ChangingFolder, asked: Asked, act: Act) -> _Work:
+        """Those of this numbering that the caller may act on; the others with what is wrong with them."""
+        for numbering in {validity for _, validity in asked.values()}:
+            if numbering is not None:
+                await opened.has_numbering(numbering)
+        work = _Work(self._sight.told)
+        for uid, (number, validity) in asked.items():
+            if validity in (None, opened.uid_validity):
+                work.numbers[uid] = number
+            else:
+                work.errors[uid] = changed()
+        strangers = await opened.strangers(work.numbers.values()) if act in (Act.MOVE, Act.ERASE) else ()
+        leave = await self._sight.admit(opened, work.numbers.values(), act)
+        for uid, number in work.numbers.items():
+            if number not in leave:
+                work.errors[uid] = gone()
+            elif number in strangers:
+                work.errors[uid] = changed()
+            else:
+                work.stamps.append(leave[number])
+        return work
 
 
 async def _labelled(

@@ -9,7 +9,7 @@ from postroom.imap.faults import ImapFault, RefusedFault
 from postroom.mailbox.faults import NO_SUCH_FOLDER, imap_error, refusal
 from postroom.mailbox.folders import Folder
 from postroom.mailbox.moving import Fate, Moved
-from postroom.mailbox.uids import gone, write_uid
+from postroom.mailbox.uids import Naming, gone
 
 LEFT_BEHIND = (
     "The server can neither move nor erase single messages: they were copied, and the originals are still in {here}, "
@@ -44,6 +44,7 @@ class Journey:
     here: str
     there: Folder | None
     moved: Moved
+    naming: Naming
 
     @property
     def note(self) -> str | None:
@@ -53,8 +54,13 @@ class Journey:
     def result(self, uid: str, number: int) -> Result:
         """What became of the message of this UID, which the caller called `uid`."""
         new = self.moved.new_uids.get(number)
-        new_uid = write_uid(new, self.moved.uid_validity or 0) if new is not None else None
+        new_uid = self._new_uid(new) if new is not None else None
         return Result(uid, self._error(self.moved.fates.get(number, Fate.GONE), self.moved.fault), new_uid)
+
+    def _new_uid(self, number: int) -> str | None:
+        if self.there is None:
+            return None
+        return self.naming.write(self.there.name, number, self.moved.uid_validity or 0)
 
     def _error(self, fate: Fate, fault: ImapFault | None) -> GatewayError | None:
         if fate in (Fate.DONE, Fate.COPIED):

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
 
+from postroom.base.errors import Code, GatewayError
 from postroom.base.kleene import Truth
 from postroom.imap.faults import RefusedFault
 from postroom.imap.search import Hits
 from postroom.imap.wire import MAX_UID
 from postroom.mail.model import Fetched, Shown
 from postroom.mail.query.matching import matches
-from postroom.mail.query.pushdown import Trusting, but_for_text, by_words, not_at_all, split, wholly
+from postroom.mail.query.pushdown import Trusting, split
 from postroom.mail.query.sorting import ORDERS, Order
 from postroom.mail.query.tree import All, Query
 from postroom.mailbox.cursors import Position
@@ -27,20 +28,38 @@ _WINDOW = 4_000
 _GROWTH = 8
 _MOST_SORTED = 5_000
 """Messages that are sorted here, where the server cannot do it."""
-_MOST_READ = 2_000
+MOST_READ = 2_000
 """Messages whose text is looked at for one page, where the server cannot do it."""
-_MOST_OCTETS = 64 * 1024 * 1024
+MOST_OCTETS = 64 * 1024 * 1024
 """Octets of such messages."""
 _LONGEST_READING = 20.0
 """Seconds after which no more of them are begun."""
 _READ_AT_ONCE = 16
-_BY_WORDS = "X-GM-EXT-1"
-"""Gmail's, whose search finds words, not parts of them."""
 _REFUSALS = {None, "BADCHARSET", "CANNOT"}
 """Codes of a NO by which a server says that it does not understand the search; others say that it cannot now."""
 
 Read: TypeAlias = Callable[[Sequence[int]], Awaitable[Mapping[int, Shown]]]
 """Messages with their content, those that the caller may see."""
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What one search may take, and how the caller sees what it finds."""
+
+    show: Show
+    read: Read
+    levels: Sequence[Trusting]
+    """What a server is asked, and what instead if it does not understand that."""
+    monotonic: Callable[[], float]
+    looked_at: int | None
+    """As in `fill_page`."""
+    read_messages: int
+    """Messages whose text is looked at."""
+    read_octets: int | None
+    """Octets of such messages; None where nobody may learn how large they are."""
+    server_sorts: bool = True
+    must_end: bool = False
+    """A search that takes too long is an error, and never a page that is cut short."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,19 +87,14 @@ class Search:
     parts of words; a negated text is not asked at all.
     """
 
-    def __init__(
-        self, folder: OpenFolder, sought: Sought, show: Show, read: Read, monotonic: Callable[[], float]
-    ) -> None:
+    def __init__(self, folder: OpenFolder, sought: Sought, means: Means) -> None:
         self._folder = folder
         self._sought = sought
-        self._show = show
-        self._read = read
-        self._monotonic = monotonic
-        fully = by_words if _BY_WORDS in folder.capabilities else wholly
-        self._levels: list[Trusting] = [fully, but_for_text, not_at_all]
-        self._split = split(sought.query, fully)
-        self._begun = monotonic()
-        self._messages, self._octets, self._spent = _MOST_READ, _MOST_OCTETS, False
+        self._means = means
+        self._levels = list(means.levels)
+        self._split = split(sought.query, self._levels[0])
+        self._begun = means.monotonic()
+        self._messages, self._octets, self._spent = means.read_messages, means.read_octets or 0, False
         self._reason: str | None = None
         self.unread: int | None = None
         """The first message, in the order of the page, whose text there were no means left to look at."""
@@ -97,7 +111,8 @@ class Search:
                 return await self._sorted_here(order)
             batches = fetched(self._folder, uids, sought.limit + 1)
         first = sought.sort if order is None else "first"
-        return self._reasoned(await fill_page(self._affordable(batches), sought.limit, self._sift, first))
+        page = await fill_page(self._affordable(batches), sought.limit, self._sift, first, most=self._means.looked_at)
+        return self._reasoned(page)
 
     async def _affordable(self, batches: AsyncIterator[Batch]) -> AsyncIterator[Batch]:
         """Batches until the means for reading messages are spent."""
@@ -158,7 +173,7 @@ class Search:
 
     async def _sorted_uids(self, order: Order) -> Sequence[int] | None:
         """UIDs as the server sorts them, from where the page begins; None if it cannot."""
-        while True:
+        while self._means.server_sorts:
             try:
                 uids = await self._folder.sort(self._split.asked, order.criteria)
                 break
@@ -166,6 +181,8 @@ class Search:
                 if fault.code != "BADCHARSET":
                     return None
                 self._ask_less(fault)
+        else:
+            return None
         if uids is None or not await self._are_sorted(uids, order):
             return None
         return uids[await self._place(uids, order) :]
@@ -175,7 +192,8 @@ class Search:
         if list(uids) != sorted(uids):
             return True
         rows = await self._folder.rows(uids[: self._sought.limit + 1])
-        keyed = [(order.key(shown), row.uid) for row in reversed(rows) if (shown := self._show(row))]
+        told = zip(rows, await self._means.show(self._folder, rows), strict=True)
+        keyed = [(order.key(shown), row.uid) for row, shown in reversed(list(told)) if shown]
         return all(order.follows(*later, *earlier) for earlier, later in pairwise(keyed) if later[0] != earlier[0])
 
     async def _place(self, uids: Sequence[int], order: Order) -> int:
@@ -189,7 +207,7 @@ class Search:
         while low < high:
             middle = (low + high) // 2
             rows = await self._folder.rows([uids[middle]])
-            shown = self._show(rows[0]) if rows else None
+            shown = next(iter(await self._means.show(self._folder, rows)), None)
             if shown and order.follows(order.key(shown), uids[middle], after.key, after.uid):
                 high = middle
             else:
@@ -202,7 +220,7 @@ class Search:
         kept: list[Found] = []
         looked_at = 0
         async for batch in self._affordable(fetched(self._folder, reversed(hits), self._sought.limit + 1)):
-            if looked_at >= _MOST_SORTED:
+            if (looked_at if self._means.looked_at else len(kept)) >= _MOST_SORTED:
                 self._reason = f"only the newest {_MOST_SORTED:,} messages were sorted; narrow the search, as by date"
                 break
             looked_at += batch.named
@@ -223,7 +241,8 @@ class Search:
     # -- what is matched here
 
     async def _sift(self, batch: Batch) -> AsyncIterator[Found]:
-        judged = await asyncio.to_thread(self._judged, batch.rows)
+        told = await self._means.show(self._folder, batch.rows)
+        judged = await asyncio.to_thread(self._judged, batch.rows, told)
         for start in range(0, len(judged), _READ_AT_ONCE):
             some = judged[start : start + _READ_AT_ONCE]
             unsettled = [row for row, _, verdict in some if verdict is None]
@@ -232,12 +251,11 @@ class Search:
                 if verdict or settled.get(row.uid):
                     yield row.uid, shown
 
-    def _judged(self, rows: Sequence[Fetched]) -> list[tuple[Fetched, Shown, Truth]]:
+    def _judged(self, rows: Sequence[Fetched], told: Sequence[Shown | None]) -> list[tuple[Fetched, Shown, Truth]]:
         """Rows that the caller may see, but for those that do not fit, by what a row tells."""
         left = self._split.left
         judged: list[tuple[Fetched, Shown, Truth]] = []
-        for row in rows:
-            shown = self._show(row)
+        for row, shown in zip(rows, told, strict=True):
             verdict: Truth = shown is not None and (isinstance(left, All) or matches(left, shown, row.uid))
             if shown is not None and verdict is not False:
                 judged.append((row, shown, verdict))
@@ -246,11 +264,11 @@ class Search:
     async def _settled(self, rows: Sequence[Fetched]) -> dict[int, bool]:
         """Whether messages fit whose rows do not tell it, by reading them; what stays unknown makes a gap."""
         affordable = [row.uid for row in rows if self._afford(row)]
-        messages = await self._read(affordable) if affordable else {}
+        messages = await self._means.read(affordable) if affordable else {}
         verdicts = await asyncio.to_thread(self._read_verdicts, messages)
         if len(affordable) < len(rows):
             self.unread = self.unread or rows[len(affordable)].uid
-            looked_at = _MOST_READ - self._messages
+            looked_at = self._means.read_messages - self._messages
             self._reason = f"only the text of {looked_at:,} messages was looked at; narrow the search, as by date"
         elif None in verdicts.values():
             self._reason = self._reason or "of some messages it could not be told whether they fit"
@@ -261,9 +279,17 @@ class Search:
 
     def _afford(self, row: Fetched) -> bool:
         """Takes a message to be read from what is left of the means."""
-        late = self._monotonic() - self._begun > _LONGEST_READING
-        self._spent = self._spent or late or self._messages < 1 or self._octets < 1
+        late = self._means.monotonic() - self._begun > _LONGEST_READING
+        if late and self._means.must_end:
+            raise _too_slow()
+        by_octets = self._means.read_octets is not None
+        self._spent = self._spent or late or self._messages < 1 or (by_octets and self._octets < 1)
         if not self._spent:
             self._messages -= 1
             self._octets -= row.size or 0
         return not self._spent
+
+
+def _too_slow() -> GatewayError:
+    message = "This search takes too long. Narrow it, as by since and before, or by flags."
+    return GatewayError(Code.UNAVAILABLE, message, reason="deadline")

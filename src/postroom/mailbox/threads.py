@@ -6,29 +6,24 @@ import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TypeAlias
 
 from postroom.base.clock import Clock
 from postroom.base.errors import GatewayError
-from postroom.mail.model import Fetched, Reading, Shown
+from postroom.mail.model import Shown
 from postroom.mail.threads import kin_of, oldest_first
-from postroom.mailbox.account import Account
 from postroom.mailbox.cache import Read
 from postroom.mailbox.conversations import Group, Grouped, Numbering, Place
 from postroom.mailbox.cursors import Cursors, Position, bad_cursor
-from postroom.mailbox.folders import INBOX
-from postroom.mailbox.messages import fetch_messages, kept_messages, with_readings
+from postroom.mailbox.folders import folder_name
 from postroom.mailbox.reading import OpenFolder
-from postroom.mailbox.uids import changed, gone, read_uid
-from postroom.policy.content import Setting
+from postroom.mailbox.sight import Sight
+from postroom.mailbox.uids import asked_for, changed, gone
 
 MOST_MEMBERS = 200
 """Messages of one conversation that are told: the newest."""
 _TEXTS_AT_ONCE = 20
 _CUT = f"only the newest {MOST_MEMBERS} messages of a conversation are told"
 _NO_DATE = datetime.min.replace(tzinfo=UTC)
-
-Showing: TypeAlias = Callable[[Fetched, Reading | None], Shown | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,26 +51,24 @@ class ThreadList:
 class Threads:
     """Conversations of one mailbox for one caller."""
 
-    def __init__(
-        self, account: Account, show: Showing, setting: Setting, cursors: Callable[[str], Cursors], clock: Clock
-    ) -> None:
-        self._account = account
-        self._show = show
-        self._setting = setting
+    def __init__(self, sight: Sight, cursors: Callable[[str], Cursors], clock: Clock) -> None:
+        self._sight = sight
         self._cursors = cursors
         self._clock = clock
 
     async def around(self, folder: str, uid: str) -> Thread:
         """The conversation of a message, with its texts. Raises a `GatewayError`."""
-        number, uid_validity = read_uid(uid)
+        ((number, uid_validity),) = asked_for(
+            self._sight.naming, folder_name(folder), [uid], whole=False, several=False
+        ).values()
         since, kept = self._clock.monotonic(), dict[Place, Read | None]()
 
         async def look(opened: OpenFolder, uids: Sequence[int]) -> None:
-            known = await kept_messages(opened, uids, self._account.messages)
+            known = await self._sight.kept(opened, uids)
             kept.update({(opened.name, uid): one for uid, one in known.items()})
 
         numbering = None if uid_validity is None else Numbering(uid_validity, changed(uid))
-        grouped = await self._account.conversations.around(folder, number, numbering, look)
+        grouped = await self._sight.conversations.around(folder, number, numbering, look)
         if grouped is None:
             raise gone(uid)
         place = (grouped.folder, number)
@@ -85,7 +78,7 @@ class Threads:
             order = _in_order(await self._read(grouped, newest, since, texts=False), grouped.folder, place)
             is_cut = len(order) > MOST_MEMBERS or len(newest) < len(group)
             newest = list(dict.fromkeys([*order[-MOST_MEMBERS:], place]))
-        read = {one: shown for one in newest if (told := kept.get(one)) and (shown := self._shown(told))}
+        read = await self._ready({one: told for one in newest if (told := kept.get(one))})
         read |= await self._read(grouped, (one for one in newest if one not in kept), since, texts=True)
         if place not in read:
             raise gone(uid)
@@ -97,10 +90,10 @@ class Threads:
 
         Raises a `GatewayError`.
         """
-        position = self._cursors(_named(folder)).read(cursor, self._clock.now()) if cursor is not None else None
+        position = self._cursors(folder_name(folder)).read(cursor, self._clock.now()) if cursor is not None else None
         numbering = Numbering(position.uid_validity, _stale()) if position else None
         below, since = position.uid if position else None, self._clock.monotonic()
-        grouped = await self._account.conversations.recent(folder, limit, below=below, numbering=numbering)
+        grouped = await self._sight.conversations.recent(folder, limit, below=below, numbering=numbering)
         wanted = [list(_newest(group)) for group in grouped.groups]
         read = await self._read(grouped, [place for places in wanted for place in places], since, texts=False)
         threads = [_thread(grouped.folder, places, read) for places in wanted]
@@ -144,26 +137,30 @@ class Threads:
         return found
 
     async def _rows(self, folder: str, uid_validity: int, uids: Sequence[int], since: float) -> dict[int, Shown]:
-        async with self._account.open(folder, since=since) as opened:
+        async with self._sight.open(folder, since=since) as opened:
             rows = await opened.rows(uids) if opened.uid_validity == uid_validity else []
-        shown = {row.uid: self._show(row, None) for row in rows}
-        return {uid: one for uid, one in shown.items() if one is not None}
+            told = await self._sight.rows(opened, rows)
+        return {row.uid: shown for row, shown in zip(rows, told, strict=True) if shown is not None}
 
     async def _texts(self, folder: str, uid_validity: int, uids: Sequence[int], since: float) -> dict[int, Shown]:
         found: dict[int, Shown] = {}
-        cache = self._account.messages
         for start in range(0, len(uids), _TEXTS_AT_ONCE):
-            async with self._account.open(folder, since=since) as opened:
+            async with self._sight.open(folder, since=since) as opened:
                 if opened.uid_validity != uid_validity:
                     return {}
-                fetched = await fetch_messages(opened, uids[start : start + _TEXTS_AT_ONCE], cache)
-            for uid, one in (await with_readings(fetched, cache, self._setting)).items():
-                shown = self._shown(one)
-                found |= {uid: shown} if shown is not None else {}
+                fetched = await self._sight.fetch(opened, uids[start : start + _TEXTS_AT_ONCE])
+            found |= await self._sight.ready(fetched)
         return found
 
-    def _shown(self, one: Read) -> Shown | None:
-        return self._show(one.fetched, one.reading)
+    async def _ready(self, kept: Mapping[Place, Read]) -> dict[Place, Shown]:
+        by_folder: dict[str, dict[int, Read]] = {}
+        for (name, uid), one in kept.items():
+            by_folder.setdefault(name, {})[uid] = one
+        return {
+            (name, uid): shown
+            for name, messages in by_folder.items()
+            for uid, shown in (await self._sight.ready(messages)).items()
+        }
 
 
 def _thread(folder: str, places: Sequence[Place], read: Mapping[Place, Shown]) -> Thread:
@@ -210,10 +207,6 @@ def _identity(place: Place, shown: Shown) -> object:
 def _moment(place: Place, shown: Shown) -> tuple[datetime, datetime, int]:
     sent = shown.head.date or shown.received_at or _NO_DATE
     return shown.received_at or sent, sent, place[1]
-
-
-def _named(folder: str) -> str:
-    return INBOX if folder.upper() == INBOX else folder
 
 
 def _stale() -> GatewayError:

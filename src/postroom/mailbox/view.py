@@ -11,28 +11,25 @@ from postroom.base.clock import Clock
 from postroom.base.errors import GatewayError, not_found
 from postroom.base.seal import Seal
 from postroom.config import MailboxConfig
-from postroom.mail.model import Address, Fetched, Reading, Shown
+from postroom.mail.model import Shown
 from postroom.mail.query.sorting import ORDERS
 from postroom.mail.query.tree import All, Query
-from postroom.mail.signals import Household
-from postroom.mailbox.account import Account
 from postroom.mailbox.cursors import Cursors, Position, bad_cursor
 from postroom.mailbox.downloads import Download, open_download
 from postroom.mailbox.downloads import Place as FilePlace
 from postroom.mailbox.drafts import Drafts
-from postroom.mailbox.folders import Folder
+from postroom.mailbox.folders import Folder, folder_name
 from postroom.mailbox.following import Followed, Place, follow
 from postroom.mailbox.listing import Page, Show, read_page
-from postroom.mailbox.messages import fetch_messages, with_readings
 from postroom.mailbox.organizing import Organizer
+from postroom.mailbox.outcomes import Results
 from postroom.mailbox.reading import OpenFolder
 from postroom.mailbox.searching import NEWEST, OLDEST, Search, Sought
+from postroom.mailbox.sight import Sight
 from postroom.mailbox.statistics import Statistics
 from postroom.mailbox.threads import Thread, ThreadList, Threads
-from postroom.mailbox.uids import changed, gone, read_uid, write_uid
+from postroom.mailbox.uids import Asked, asked_for, changed, check_uids, gone
 from postroom.policy.attachments import WHOLE_MESSAGE, release
-from postroom.policy.content import Setting
-from postroom.policy.visibility import show
 
 _LIST = b"list_messages"
 _THREADS = b"list_threads"
@@ -54,11 +51,12 @@ class Listing:
 class MailboxView:
     """Made anew for each call by the directory; decides anew at each use."""
 
-    def __init__(self, caller: Caller, settings: MailboxConfig, account: Account, seal: Seal, clock: Clock) -> None:
+    def __init__(self, caller: Caller, settings: MailboxConfig, sight: Sight, seal: Seal, clock: Clock) -> None:
         self.name = settings.name
         self._caller = caller
         self._settings = settings
-        self._account = account
+        self._sight = sight
+        self._account = sight.account
         self._seal = seal
         self._clock = clock
 
@@ -67,7 +65,7 @@ class MailboxView:
         return self._settings.imap.default_folder if self._settings.imap else "INBOX"
 
     async def folders(self) -> tuple[Folder, ...]:
-        return await self._account.folders()
+        return await self._sight.folders()
 
     async def statistics(self) -> Statistics:
         return await self._account.statistics()
@@ -79,9 +77,10 @@ class MailboxView:
 
     async def page(self, folder: str | None, *, limit: int, cursor: str | None) -> Listing:
         """The newest rows of a folder, or those after `cursor`. Raises a `GatewayError`."""
-        async with self._account.open(folder or self.default_folder) as opened:
+        async with self._sight.open(folder or self.default_folder) as opened:
             position = await self._position(opened, cursor, _LIST)
-            page = await read_page(opened, below=position.uid if position else None, limit=limit, show=self._show)
+            below, sight = position.uid if position else None, self._sight
+            page = await read_page(opened, below=below, limit=limit, show=sight.rows, most=sight.most_looked_at)
             return self._listing(opened, page, _LIST, NEWEST)
 
     async def search(
@@ -90,14 +89,14 @@ class MailboxView:
         """The first rows that fit, or those after `cursor`; `sort` is a name of `SORTS`. Raises a `GatewayError`."""
         order = sort or NEWEST
         name = b"search" + hashlib.sha256(repr((query, order)).encode()).digest()
-        async with self._account.open(folder or self.default_folder) as opened:
+        async with self._sight.open(folder or self.default_folder) as opened:
             sought = Sought(query, order, await self._position(opened, cursor, name), limit)
-            page = await self._search(opened, sought, self._show).page()
+            page = await self._search(opened, sought, self._sight.rows).page()
             return self._listing(opened, page, name, order)
 
     async def follow(self, folder: str | None, place: Place | None, query: Query, *, limit: int) -> Followed:
         """What came after `place` and fits, oldest first; without one, where now ends. Raises a `GatewayError`."""
-        async with self._account.open(folder or self.default_folder) as opened:
+        async with self._sight.open(folder or self.default_folder) as opened:
 
             async def seek(after: int, most: int, show: Show) -> tuple[Page, int | None]:
                 sought = Sought(query, OLDEST, Position(after, opened.uid_validity, ""), most)
@@ -105,13 +104,48 @@ class MailboxView:
                 return await search.page(), search.unread
 
             return await follow(
-                opened, place, limit=limit, show=self._show, seek=None if isinstance(query, All) else seek
+                opened,
+                place,
+                limit=limit,
+                show=self._sight.rows,
+                seek=None if isinstance(query, All) else seek,
+                most=self._sight.most_looked_at,
             )
 
+    def check_uids(self, uids: Sequence[str], *, whole: bool, several: bool = True) -> None:
+        """Raises `validation_error` for what can be no id; `whole` as for `mailbox.uids.check_uids`."""
+        check_uids(self._sight.naming, uids, whole=whole, several=several)
+
+    async def mark_seen(self, folder: str | None, uids: Sequence[str], *, seen: bool) -> Results:
+        """Set or clear \\Seen. As every change it raises for what concerns all messages, and tells the rest of each."""
+        name, asked = self._asked(folder, uids, whole=False)
+        return await self._organizer.mark_seen(name, asked, seen=seen)
+
+    async def mark_answered(self, folder: str | None, uid: str) -> Results:
+        """Set \\Answered."""
+        name, asked = self._asked(folder, [uid], whole=True)
+        return await self._organizer.mark_answered(name, asked)
+
+    async def label(
+        self, folder: str | None, uids: Sequence[str], add: Sequence[str], remove: Sequence[str]
+    ) -> Results:
+        """Give and take labels, which are keywords, or Gmail's."""
+        name, asked = self._asked(folder, uids, whole=False)
+        return await self._organizer.label(name, asked, add, remove)
+
+    async def move(self, folder: str | None, uids: Sequence[str], destination: str) -> Results:
+        """Move to an existing folder."""
+        name, asked = self._asked(folder, uids, whole=True)
+        return await self._organizer.move(name, asked, destination)
+
+    async def delete(self, folder: str | None, uids: Sequence[str], *, permanent: bool) -> Results:
+        """Move to Trash; or erase for good, in Trash alone."""
+        name, asked = self._asked(folder, uids, whole=True)
+        return await self._organizer.delete(name, asked, permanent=permanent)
+
     @property
-    def organizer(self) -> Organizer:
-        """What changes mail."""
-        return Organizer(self._account)
+    def _organizer(self) -> Organizer:
+        return Organizer(self._sight)
 
     async def thread(self, folder: str | None, uid: str) -> Thread:
         """The conversation of a message, with its texts. Raises a `GatewayError`."""
@@ -128,7 +162,7 @@ class MailboxView:
     @property
     def drafts(self) -> Drafts:
         """What lies in Drafts."""
-        return Drafts(self._account, self.organizer, self.source)
+        return Drafts(self._sight, self._organizer, self.source)
 
     async def create_folder(self, name: str) -> tuple[str, bool]:
         """The new folder's name as lists tell it, and whether it was made now. Raises a `GatewayError`."""
@@ -136,32 +170,31 @@ class MailboxView:
 
     def reaches(self, place: Place, row: Shown) -> bool:
         """Whether a row was there when the place was taken."""
-        uid, uid_validity = read_uid(row.uid)
+        uid, uid_validity = self._sight.naming.read(row.folder, row.uid)
         return uid_validity == place.uid_validity and uid <= place.uid
 
     def cursor_after(self, listing: Listing, row: Shown) -> str:
         """A cursor that goes on behind this row of a page: for an answer that had to be cut shorter."""
-        uid, uid_validity = read_uid(row.uid)
+        uid, uid_validity = self._sight.naming.read(listing.folder, row.uid)
         order = ORDERS.get(listing.sort)
         position = Position(uid, uid_validity or 0, order.key(row) if order else "")
         return self._cursors(listing.folder, listing.name).write(position, self._clock.now())
 
     async def messages(self, folder: str | None, uids: Sequence[str]) -> Mapping[str, Shown | GatewayError]:
         """Each uid's message with its content, or why there is none. Raises for what concerns all of them."""
-        asked = {uid: read_uid(uid, f"uids[{place}]" if len(uids) > 1 else "uid") for place, uid in enumerate(uids)}
-        async with self._account.open(folder or self.default_folder) as opened:
+        name, asked = self._asked(folder, uids, whole=False, several=len(uids) > 1)
+        async with self._sight.open(name) as opened:
             for validity in {validity for _, validity in asked.values() if validity is not None}:
                 await opened.has_numbering(validity)
             current = {
                 uid: number for uid, (number, validity) in asked.items() if validity in (None, opened.uid_validity)
             }
-            found = await fetch_messages(opened, set(current.values()), self._account.messages)
-        read = await with_readings(found, self._account.messages, self._setting())
+            found = await self._sight.fetch(opened, set(current.values()))
+        read = await self._sight.ready(found)
         answers: dict[str, Shown | GatewayError] = {}
         for uid in uids:
-            one = read.get(current[uid]) if uid in current else None
-            shown = self._show(one.fetched, one.reading) if one else None
-            answers[uid] = shown or (gone(uid) if uid in current else changed(uid))
+            shown = read.get(current[uid]) if uid in current else None
+            answers[uid] = shown or self._sight.told(gone(uid) if uid in current else changed(uid))
         return answers
 
     async def attachment(self, folder: str | None, uid: str, attachment_id: str) -> tuple[Shown, Download]:
@@ -176,12 +209,12 @@ class MailboxView:
                 attachment_ids=list(parts)[:100],
             )
         released = release(parts[attachment_id])
-        return shown, await open_download(self._account, _place(shown), released, by_section=reading.by_section)
+        return shown, await open_download(self._account, self._place(shown), released, by_section=reading.by_section)
 
     async def source(self, folder: str | None, uid: str) -> tuple[Shown, Download]:
         """A message's own octets, open for reading. Raises a `GatewayError`."""
         shown = await self.message(folder, uid)
-        return shown, await open_download(self._account, _place(shown), release(WHOLE_MESSAGE), by_section=True)
+        return shown, await open_download(self._account, self._place(shown), release(WHOLE_MESSAGE), by_section=True)
 
     async def message(self, folder: str | None, uid: str) -> Shown:
         """One message with its content. Raises `not_found`."""
@@ -195,31 +228,23 @@ class MailboxView:
         def cursors(folder: str) -> Cursors:
             return self._cursors(folder, _THREADS)
 
-        return Threads(self._account, self._show, self._setting(), cursors, self._clock)
+        return Threads(self._sight, cursors, self._clock)
 
     def _search(self, opened: OpenFolder, sought: Sought, show: Show) -> Search:
         async def read(uids: Sequence[int]) -> Mapping[int, Shown]:
-            found = await fetch_messages(opened, set(uids), self._account.messages)
-            ready = await with_readings(found, self._account.messages, self._setting())
-            shown = {uid: self._show(one.fetched, one.reading) for uid, one in ready.items()}
-            return {uid: one for uid, one in shown.items() if one}
+            return await self._sight.ready(await self._sight.fetch(opened, set(uids)))
 
-        return Search(opened, sought, show, read, self._clock.monotonic)
+        return Search(opened, sought, self._sight.means(opened, show, read, self._clock.monotonic))
 
-    def _show(self, fetched: Fetched, reading: Reading | None = None) -> Shown | None:
-        return show(fetched, write_uid(fetched.uid, fetched.uid_validity), reading)
+    def _asked(
+        self, folder: str | None, uids: Sequence[str], *, whole: bool, several: bool = True
+    ) -> tuple[str, Asked]:
+        name = folder_name(folder or self.default_folder)
+        return name, asked_for(self._sight.naming, name, uids, whole=whole, several=several)
 
-    def _setting(self) -> Setting:
-        """What the configuration says about whose mail this is."""
-        mailbox = self._settings
-        own = [Address(one.name, one.address) for one in mailbox.identities if not one.is_pattern]
-        if mailbox.own_address:
-            own.append(Address(None, mailbox.own_address))
-        return Setting(
-            Household(tuple(own), frozenset(mailbox.internal_domains)),
-            frozenset(mailbox.trusted_authserv_ids),
-            mailbox.trusted_hops,
-        )
+    def _place(self, shown: Shown) -> FilePlace:
+        number, uid_validity = self._sight.naming.read(shown.folder, shown.uid)
+        return FilePlace(shown.uid, shown.folder, number, uid_validity or 0)
 
     def _listing(self, opened: OpenFolder, page: Page, name: bytes, sort: str) -> Listing:
         listing = Listing(opened.name, page.rows, None, page.incomplete, name, sort)
@@ -236,10 +261,5 @@ class MailboxView:
         return position
 
     def _cursors(self, folder: str, name: bytes) -> Cursors:
-        bound = (self.name.encode(), folder.encode(), name, self._settings.fingerprint)
+        bound = (self.name.encode(), folder.encode(), name, self._settings.fingerprint, *self._sight.seal)
         return Cursors(self._seal, self._caller.identity, bound)
-
-
-def _place(shown: Shown) -> FilePlace:
-    number, uid_validity = read_uid(shown.uid)
-    return FilePlace(shown.uid, shown.folder, number, uid_validity or 0)

@@ -10,7 +10,6 @@ from pydantic import Field, model_validator
 from postroom.base.caller import Scope
 from postroom.base.errors import Code, GatewayError
 from postroom.mailbox.outcomes import Result, Results
-from postroom.mailbox.uids import read_uids
 from postroom.operations.access import Access
 from postroom.operations.answer import Answer
 from postroom.operations.ask import Boolean, FolderAsk, MailboxAsk, Uid, Uids, Words
@@ -135,11 +134,10 @@ class Created(Answer):
 async def delete_message(call: Call, ask: DeleteMessage) -> Changed | Count:
     """Move messages to Trash."""
     view = call.mailbox(ask.mailbox)
-    asked = read_uids(ask.asked, whole=True, several=ask.uids is not None)
-    await call.spend_moves(len(asked))
+    view.check_uids(ask.asked, whole=True, several=ask.uids is not None)
+    await call.spend_moves(len(ask.asked))
     call.note(permanent=ask.permanent)
-    folder = ask.folder or view.default_folder
-    return _told(call, ask.uids, await view.organizer.delete(folder, asked, permanent=ask.permanent))
+    return _told(call, ask.uids, await view.delete(ask.folder, ask.asked, permanent=ask.permanent))
 
 
 @operation(
@@ -152,28 +150,25 @@ async def delete_message(call: Call, ask: DeleteMessage) -> Changed | Count:
 async def mark_seen(call: Call, ask: MarkSeen) -> Changed | Count:
     """Mark messages as seen, or with seen: false as unseen."""
     view = call.mailbox(ask.mailbox)
-    asked = read_uids(ask.asked, whole=False, several=ask.uids is not None)
-    results = await view.organizer.mark_seen(ask.folder or view.default_folder, asked, seen=ask.seen)
-    return _told(call, ask.uids, results)
+    view.check_uids(ask.asked, whole=False, several=ask.uids is not None)
+    return _told(call, ask.uids, await view.mark_seen(ask.folder, ask.asked, seen=ask.seen))
 
 
 @operation("POST /mailboxes/{mailbox}/messages/labels", title="Set labels", effect=CHANGES, access=_ORGANIZE)
 async def set_labels(call: Call, ask: SetLabels) -> Changed | Count:
     """Add or remove labels (IMAP keywords; at Gmail its labels)."""
     view = call.mailbox(ask.mailbox)
-    asked = read_uids(ask.asked, whole=False)
-    folder = ask.folder or view.default_folder
-    return _told(call, ask.uids, await view.organizer.label(folder, asked, ask.add or (), ask.remove or ()))
+    view.check_uids(ask.asked, whole=False)
+    return _told(call, ask.uids, await view.label(ask.folder, ask.asked, ask.add or (), ask.remove or ()))
 
 
 @operation("POST /mailboxes/{mailbox}/messages/move", title="Move messages", effect=CHANGES, access=_ORGANIZE)
 async def move_messages(call: Call, ask: MoveMessages) -> Changed | Count:
     """Move messages to another folder; they get new uids there."""
     view = call.mailbox(ask.mailbox)
-    asked = read_uids(ask.asked, whole=True)
-    await call.spend_moves(len(asked))
-    folder = ask.folder or view.default_folder
-    return _told(call, ask.uids, await view.organizer.move(folder, asked, ask.destination))
+    view.check_uids(ask.asked, whole=True)
+    await call.spend_moves(len(ask.asked))
+    return _told(call, ask.uids, await view.move(ask.folder, ask.asked, ask.destination))
 
 
 @operation("POST /mailboxes/{mailbox}/folders", title="Create a folder", effect=CHANGES, access=_ORGANIZE)

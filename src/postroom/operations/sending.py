@@ -20,7 +20,6 @@ from postroom.mailbox.faults import why_undone
 from postroom.mailbox.outbox import Outbox
 from postroom.mailbox.sending import Taken
 from postroom.mailbox.sentcopy import Copy
-from postroom.mailbox.uids import read_uids
 from postroom.mailbox.view import MailboxView
 from postroom.operations.access import Access
 from postroom.operations.answer import Answer
@@ -141,7 +140,7 @@ async def reply(call: Call, ask: ReplyAsk) -> Sent | Draft:
     """Answer a message; recipients, subject and thread are derived. With draft: true it is saved, else sent at once."""
     check_may_attach(call, ask.attachments)
     view, outbox = call.mailbox(ask.mailbox), call.outbox(ask.mailbox)
-    asked = read_uids([ask.uid], whole=True, several=False)
+    view.check_uids([ask.uid], whole=True, several=False)
     sender = outbox.sender(ask.author)
     print_ = await fingerprint("reply", outbox.name, ask)
     claim = _claim(call, outbox, sender, print_, ask.idempotency_key)
@@ -152,7 +151,7 @@ async def reply(call: Call, ask: ReplyAsk) -> Sent | Draft:
 
     async def answered(_: Copy) -> str | None:
         try:
-            await view.organizer.mark_answered(ask.folder or view.default_folder, asked)
+            await view.mark_answered(ask.folder, ask.uid)
         except GatewayError as error:
             return f"The answer was sent: do not send it again. But the message is not marked so: {why_undone(error)}"
         return None
@@ -166,7 +165,7 @@ async def send_draft(call: Call, ask: SendDraft) -> Sent:
     outbox, drafts = call.outbox(ask.mailbox), call.mailbox(ask.mailbox).drafts
     outbox.check_can_send()
     sender = outbox.sender(None)
-    ((_, uid_validity),) = read_uids([ask.uid], whole=True, several=False).values()
+    number, uid_validity = await drafts.numbers(ask.uid)
 
     async def meant(message_id: str) -> Outgoing:
         draft = await drafts.read(ask.uid, sender, call.place.take)
@@ -175,7 +174,7 @@ async def send_draft(call: Call, ask: SendDraft) -> Sent:
     async def sent(copy: Copy) -> str | None:
         return _DRAFT_STAYS if copy.state == "failed" else await drafts.discard(ask.uid)
 
-    name = f"{outbox.name} {ask.uid}"
+    name = f"{outbox.name} {number}-{uid_validity}"
     claim = _claim(call, outbox, sender, hashlib.sha256(f"draft {name}".encode()).hexdigest(), ask.idempotency_key)
     if uid_validity:
         claim = replace(claim, key=claim.key or f"draft {name}", automatic=False, draft=ask.uid)

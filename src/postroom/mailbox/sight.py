@@ -1,0 +1,154 @@
+"""What one caller may see of one account: folders, messages, and the ids they go by."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Protocol
+
+from postroom.base.errors import GatewayError
+from postroom.mail.model import Act, Admitted, Fetched, Named, Shown
+from postroom.mail.query.pushdown import but_for_text, by_words, not_at_all, wholly
+from postroom.mailbox.account import Account
+from postroom.mailbox.cache import MessageCache
+from postroom.mailbox.cache import Read as ReadMessage
+from postroom.mailbox.changing import ChangingFolder
+from postroom.mailbox.conversations import Grouping
+from postroom.mailbox.folders import Folder
+from postroom.mailbox.listing import MOST_LOOKED_AT, Show
+from postroom.mailbox.messages import fetch_messages, kept_messages, with_readings
+from postroom.mailbox.reading import OpenFolder
+from postroom.mailbox.searching import MOST_OCTETS, MOST_READ, Means, Read
+from postroom.mailbox.uids import Naming, PlainNaming
+from postroom.policy.content import Setting
+from postroom.policy.visibility import admit, show
+
+_BY_WORDS = "X-GM-EXT-1"
+"""Gmail's, whose search finds words, not parts of them."""
+
+
+class Sight(Protocol):
+    """Made anew for each call; every method decides anew."""
+
+    account: Account
+    naming: Naming
+    seal: tuple[bytes, ...]
+    """What cursors are bound to beside the list that they are of."""
+    conversations: Grouping
+    most_looked_at: int | None
+    """Messages that are looked at for one page; None where nobody may notice how many there are."""
+
+    async def folders(self) -> tuple[Folder, ...]:
+        """Those that the caller may know of, INBOX first."""
+        ...
+
+    async def folder(self, name: str, argument: str = "folder") -> Folder:
+        """The folder of that name, for putting messages there. Raises `not_found`."""
+        ...
+
+    async def special(self, use: str) -> Folder | None:
+        """The folder of this special use, if the caller may read it."""
+        ...
+
+    def open(
+        self, folder: str, *, proved: bool = True, since: float = math.inf
+    ) -> AbstractAsyncContextManager[OpenFolder]:
+        """As `Account.open`."""
+        ...
+
+    def changing(self, folder: str, *, proved: bool = True) -> AbstractAsyncContextManager[ChangingFolder]:
+        """As `Account.changing`."""
+        ...
+
+    def means(self, opened: OpenFolder, show: Show, read: Read, monotonic: Callable[[], float]) -> Means:
+        """What a search of the caller's may take."""
+        ...
+
+    async def rows(self, opened: OpenFolder, rows: Sequence[Fetched]) -> list[Shown | None]:
+        """Each row as the caller may see it, or None when it may not exist for it."""
+        ...
+
+    async def kept(self, opened: OpenFolder, uids: Collection[int]) -> dict[int, ReadMessage | None]:
+        """Messages with their content that were read before; None for one that is gone."""
+        ...
+
+    async def fetch(self, opened: OpenFolder, uids: Collection[int]) -> dict[int, ReadMessage]:
+        """Those of these messages that exist, with their content, for `ready`."""
+        ...
+
+    async def ready(self, found: Mapping[int, ReadMessage]) -> dict[int, Shown]:
+        """Those of them that the caller may see, with their reading; no connection is needed for that."""
+        ...
+
+    async def admit(self, opened: ChangingFolder, uids: Collection[int], act: Act) -> dict[int, Admitted]:
+        """Leave to act on those of these messages that the caller may act on so."""
+        ...
+
+    def told(self, error: GatewayError) -> GatewayError:
+        """An error as the caller may hear of it."""
+        ...
+
+
+class Whole:
+    """Of an unbound caller, whose mailboxes are whole."""
+
+    most_looked_at: int | None = MOST_LOOKED_AT
+
+    def __init__(self, account: Account, setting: Setting) -> None:
+        self.account = account
+        self.naming: Naming = PlainNaming()
+        self.seal: tuple[bytes, ...] = ()
+        self.conversations: Grouping = account.conversations
+        self._setting = setting
+
+    @property
+    def _cache(self) -> MessageCache:
+        return self.account.messages
+
+    async def folders(self) -> tuple[Folder, ...]:
+        return await self.account.folders()
+
+    async def folder(self, name: str, argument: str = "folder") -> Folder:
+        return await self.account.folder(name, argument)
+
+    async def special(self, use: str) -> Folder | None:
+        return await self.account.special(use)
+
+    def open(
+        self, folder: str, *, proved: bool = True, since: float = math.inf
+    ) -> AbstractAsyncContextManager[OpenFolder]:
+        return self.account.open(folder, proved=proved, since=since)
+
+    def changing(self, folder: str, *, proved: bool = True) -> AbstractAsyncContextManager[ChangingFolder]:
+        return self.account.changing(folder, proved=proved)
+
+    def means(self, opened: OpenFolder, show: Show, read: Read, monotonic: Callable[[], float]) -> Means:
+        fully = by_words if _BY_WORDS in opened.capabilities else wholly
+        return Means(
+            show, read, [fully, but_for_text, not_at_all], monotonic, self.most_looked_at, MOST_READ, MOST_OCTETS
+        )
+
+    async def rows(self, opened: OpenFolder, rows: Sequence[Fetched]) -> list[Shown | None]:
+        return [show(row, self._name(row)) for row in rows]
+
+    async def kept(self, opened: OpenFolder, uids: Collection[int]) -> dict[int, ReadMessage | None]:
+        return await kept_messages(opened, uids, self._cache)
+
+    async def fetch(self, opened: OpenFolder, uids: Collection[int]) -> dict[int, ReadMessage]:
+        return await fetch_messages(opened, uids, self._cache)
+
+    async def ready(self, found: Mapping[int, ReadMessage]) -> dict[int, Shown]:
+        read = await with_readings(found, self._cache, self._setting)
+        shown = {uid: show(one.fetched, self._name(one.fetched), one.reading) for uid, one in read.items()}
+        return {uid: one for uid, one in shown.items() if one is not None}
+
+    async def admit(self, opened: ChangingFolder, uids: Collection[int], act: Act) -> dict[int, Admitted]:
+        admitted = {uid: admit(Named(opened.name, uid, opened.uid_validity), act) for uid in uids}
+        return {uid: leave for uid, leave in admitted.items() if leave is not None}
+
+    def told(self, error: GatewayError) -> GatewayError:
+        return error
+
+    def _name(self, fetched: Fetched) -> str:
+        return self.naming.write(fetched.folder, fetched.uid, fetched.uid_validity)
