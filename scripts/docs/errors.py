@@ -8,6 +8,8 @@ from scripts.docs.markdown import code, table
 
 MEANING = {
     Code.PERMISSION_DENIED: "The token lacks a scope, or the gateway does not take calls from there.",
+    Code.POLICY_DENIED: "The policy of a bound token does not allow it; `outcome` tells how a message would end.",
+    Code.INVALID_CURSOR: "A bound token's cursor is good no more, or was never: start again without one.",
     Code.INVALID_IDENTITY: "The mailbox may not send from this address; `identities` are those that it may.",
     Code.NOT_FOUND: "There is no such mailbox, folder, message or file for this token.",
     Code.CONFLICT: "The call is right, but what it is about does not allow it as it is now.",

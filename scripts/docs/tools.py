@@ -9,9 +9,10 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from postroom.base.caller import Toolset
 from postroom.operations.answer import Answer
 from postroom.operations.blob import Blob
-from postroom.operations.catalogue import CATALOGUE
+from postroom.operations.catalogue import CATALOGUE, CATALOGUES
 from postroom.operations.operation import Effect, Operation
 from postroom.operations.schema import argument_schema
 from scripts.docs import errors, signals
@@ -19,6 +20,8 @@ from scripts.docs.glossary import ARGUMENTS, FIELDS
 from scripts.docs.markdown import GENERATED, code, document, table
 from scripts.docs.words import about, field_words
 
+RELAY = CATALOGUES[Toolset.RELAY]
+_ALL = (*CATALOGUE.values(), *RELAY.values())
 _INTRODUCTION = """\
 Each operation is an MCP tool and an HTTP route. A token is offered those that its scopes allow. Arguments are the same
 on both: over HTTP those in braces stand in the path, the others are query parameters with GET and DELETE, and fields of
@@ -32,23 +35,39 @@ Answer: over HTTP the octets themselves, streamed. Over MCP they stand in the an
 `limits.mcp_inline_max_bytes` allows: a message's source in `raw` is cut there; a file in `data_base64` that is larger
 is refused as `too_large`, with where to download it."""
 
-_SHAPES = "## Shapes\n\nWhat answers are made of. A field marked *if any* is left out where it has nothing to say."
+_RELAY = """\
+# The relay's tools
+
+A token with `toolset: relay` is offered these alone, over MCP. It is bound to one mailbox and one profile, whose policy
+decides what there is for it. Over HTTP it reaches the files that `read_message` gives a `download_url` for, and
+nothing else."""
+
+_SHAPES = "# Shapes\n\nWhat answers are made of. A field marked *if any* is left out where it has nothing to say."
 
 
 def page() -> str:
     """The whole document."""
     shapes: dict[type[BaseModel], None] = {}
     tools = [block for operation in CATALOGUE.values() for block in _tool(operation, shapes)]
+    relayed = [block for operation in RELAY.values() for block in _tool(operation, shapes)]
     ends = [signals.section(), errors.section()]
-    return document([GENERATED, "# Tools", _INTRODUCTION, _overview(), *tools, _SHAPES, *_told(shapes), *ends])
+    begin = [GENERATED, "# Tools", _INTRODUCTION, _overview()]
+    return document([*begin, *tools, _RELAY, *relayed, _SHAPES, *_told(shapes), *ends])
 
 
 def arguments() -> Iterator[tuple[str, str, str]]:
     """Operation, argument, and what the code itself says about it, or ""."""
-    for operation in CATALOGUE.values():
-        words = field_words(operation.ask)
-        for name, schema in argument_schema(operation.ask)["properties"].items():
-            yield operation.name, name, words.get(_field(operation.ask, name)) or schema.get("description", "")
+    for operation in _ALL:
+        for name, words in _said(operation).items():
+            yield operation.name, name, words
+
+
+def _said(operation: Operation[Any, Any]) -> dict[str, str]:
+    words = field_words(operation.ask)
+    properties = argument_schema(operation.ask)["properties"].items()
+    return {
+        name: words.get(_field(operation.ask, name)) or schema.get("description", "") for name, schema in properties
+    }
 
 
 def _overview() -> str:
@@ -80,9 +99,10 @@ def _tool(operation: Operation[Any, Any], shapes: dict[type[BaseModel], None]) -
 
 def _is_its_own(operation: Operation[Any, Any]) -> bool:
     """Whether the answer is one shape that no other operation answers."""
-    return [one.answer for one in CATALOGUE.values()].count(operation.answer) == 1 and get_origin(
-        operation.answer
-    ) not in (Union, UnionType)
+    return [one.answer for one in _ALL].count(operation.answer) == 1 and get_origin(operation.answer) not in (
+        Union,
+        UnionType,
+    )
 
 
 def _scope(operation: Operation[Any, Any]) -> str:
@@ -110,7 +130,7 @@ def _hints(effect: Effect) -> str:
 
 def _arguments(operation: Operation[Any, Any]) -> Iterator[list[str]]:
     schema = argument_schema(operation.ask)
-    said = {name: words for tool, name, words in arguments() if tool == operation.name}
+    said = _said(operation)
     for name, one in schema["properties"].items():
         words = said[name] or ARGUMENTS.get(name, "")
         required = "required" if name in schema.get("required", []) else ""

@@ -12,10 +12,10 @@ An import may only point down a storey; neighbours in a storey do not know each 
         calendar  unseen  markup  quotes  quotewords  armour  authentication  signals
         url/target  url/host  url/wrapper  url/find
         page/css  page/sheet  page/media  page/selectors  page/cascade  page/properties  page/lengths  page/colours
-        page/geometry  page/state  page/walk  page/rows  page/words  page/safe  page/loads
-        outgoing/model  outgoing/address  outgoing/identity  outgoing/file  outgoing/words
+        page/geometry  page/state  page/walk  page/rows  page/words  page/safe  page/pieces  page/loads
+        outgoing/model  outgoing/address   outgoing/identity  outgoing/file  outgoing/words
         outgoing/fields  outgoing/body  outgoing/compose  outgoing/check  outgoing/replying  outgoing/marks
-        outgoing/redraft
+        outgoing/redraft  outgoing/organisation
         query/tree  query/filters  query/program  query/matching  query/pushdown  query/sorting
         query/himalaya  query/himalayareader  query/himalayafaults
     config/         the configuration file as frozen values, or every fault at once
@@ -24,23 +24,32 @@ An import may only point down a storey; neighbours in a storey do not know each 
         policies/actions  policies/outbound  policies/quiethours  policies/limits  policies/trials  policies/values
         policies/rules  policies/conflicts  policies/tokenrules  policies/hazards
     policy/         pure decisions: fetched to shown, and nothing else makes what an answer may hold
-        visibility  content  contentrules  attachments  outbound
+        visibility  content  contentrules  attachments  filefacts  snapshot
         effective  people  folderrules  messagerules  matchrules  personkeys  messagekeys  condition  evidence
         textpatterns  contentmeet  attachmentrules  actionrules  trials  probes  widening
+        projection  bodies  plainwords  strings  shownlinks  shownhtml  redaction  spotlight  heads
+        detectors/pattern  detectors/shadow  detectors/otp  detectors/otpwords  detectors/links  detectors/secrets
+        detectors/keys  detectors/passwords  detectors/numbers  detectors/personal  detectors/recovery
+        detectors/seedwords
+        outbound/clearing  outbound/judging  outbound/judgement  outbound/plan  outbound/rules  outbound/case
+        outbound/recipients  outbound/correspondence  outbound/operations  outbound/loops  outbound/rates
+        outbound/quiethours  outbound/untrusted  outbound/words  outbound/files  outbound/holding
+        outbound/ownsecrets  outbound/decoding  outbound/replies  outbound/compiling
     imap/           the IMAP client: pure wire, one conversation, a pool
         wire  stream  incoming  login  reply  connection  opening  pool  commands  changes  bodystructure  search
         names  statistics  faults
     smtp/           the submission client: logged-in sessions, one attempt for each message
         submission  opening  login  session  transaction  submitter  outcome  faults
     store/          what survives a restart: tokens, keys, sends, what was spent, the audit trail, the stop switch
-        database  worker  lock  migrations  times  tokens  keys  sends  spending  switch
+        database  worker  lock  migrations  times  tokens  keys  sends  spending  switch  own
         audit  auditkeys  audithead  auditcheck  auditlist
     mailbox/        the door: nobody else reaches IMAP, SMTP or the unfiltered account
         account  folders  naming  labels  reading  parsing  fetching  sections  session  cache  listing  searching
         changing  moving  labelling  organizing  outcomes
         sending  sentcopy  finding  outbox  drafts
         messages  downloads  uids  cursors  following  sincecursor  waiting  feed  statistics
-        setting  sight  view  entry  directory
+        setting  sight  bound  sights  sealeduids  heads  records  visibleconversations  discretion  judge
+        view  entry  directory
         kindred  conversations  threads
         faults  wiring  health  checkup  remedies
     operations/     what the product does: declared once, run in one corridor
@@ -48,7 +57,8 @@ An import may only point down a storey; neighbours in a storey do not know each 
         books  places  journal  trail  entries
         overview  inbox  filters  searching  reading  rows  knownrows  messages  room  blob  files  organizing
         threads  threadlists
-        outgoing  drafting  sending
+        outgoing  drafting  delivery  sending
+        relay/envelopes  relay/listing  relay/reading  relay/sending  relay/changing
         administering  auditing
     surfaces/       skins: HTTP API and MCP
         http_connection  application  guard  authenticate  presence  bodies  responses
@@ -62,7 +72,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
     bridge/         a client of a running gateway: MCP over stdin and stdout, carried to /mcp over HTTP
         running  carrying  pipes  message  exchange  answer  address  faults
     cli/            the command line
-        state  tokens  audit  stopping  bridging
+        state  tokens  keys  audit  stopping  bridging
 
 A call. `application` refuses foreign hosts and finds the caller. `mcp` (a pure function) or `http_api` hands name and
 arguments to `perform`: offered? rate, shape, run. The handler's only road to mail is `call.mailbox(name)`, a
@@ -76,7 +86,8 @@ ranges, each on a connection that is given back, and leave as a `Blob`: streamed
 
 A message. Up to 128 KiB whole in one command; larger ones by section, where BODYSTRUCTURE only says where octets lie
 and our parse of each section's own header says what they are. `policy.content.read` makes of its bodies what may be
-read: the page as a human would see it, tidied, neutralised, without history; and the signals of what it met.
+read: the page as a human would see it, tidied, neutralised, without history; and the signals of what it met. Under
+rules (`policy.content.project`) its links are reduced and codes and keys redacted in every form that is shown.
 
 An error. `imap` and `smtp` raise faults in the protocol's terms; `mailbox.faults` tells them once in the caller's;
 anything unexpected ends in `perform`, with a trace in the log and no inner text in the answer.

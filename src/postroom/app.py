@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import secrets
 import signal
 import socket
 from collections.abc import AsyncIterator, Coroutine, Iterator
@@ -21,10 +22,13 @@ from postroom.base.logs import Log
 from postroom.base.seal import Seal
 from postroom.config import Config
 from postroom.mailbox.directory import Directory
-from postroom.mailbox.wiring import open_mailbox
+from postroom.mailbox.sights import Governance
+from postroom.mailbox.wiring import open_mailbox, passwords
 from postroom.operations.books import Books
 from postroom.operations.perform import Corridor
 from postroom.operations.trail import Trail
+from postroom.policy.outbound.ownsecrets import OwnSecrets
+from postroom.policy.snapshot import Policies
 from postroom.store import keys
 from postroom.store.audit import Event
 from postroom.store.database import FILE_NAME, Database
@@ -65,7 +69,9 @@ async def running(
         stack.enter_context(one_gateway(config.state_dir))
         seal = Seal(await keys.ring(database, clock.now()))
         entries = [open_mailbox(mailbox, config.limits, clock) for mailbox in config.mailboxes]
-        directory = Directory(entries, seal, clock, config.limits.inbox_seconds)
+        secrets_ = OwnSecrets(await passwords(config.mailboxes), secrets.token_bytes(32))
+        governance = Governance(Policies(config), database, secrets_)
+        directory = Directory(entries, seal, clock, config.limits.inbox_seconds, governance)
         stack.callback(directory.close)
         switch = Switch.open(path)
         stack.callback(switch.close)
@@ -201,7 +207,7 @@ def _application(
     return Application(
         Guard(config.server.public_url, config.server.allowed_hosts, config.server.allowed_origins),
         Authenticator(config.tokens, names, database, clock, books.trail),
-        Corridor(directory, clock, log, config.limits, books),
+        Corridor(directory, clock, log, config.limits, books, public_url=config.server.public_url),
         Documents(config.server.public_url),
         config.limits.request_max_bytes,
         log,

@@ -36,6 +36,7 @@ MAY_IMPORT = {
             "database",
             "keys",
             "migrations",
+            "own",
             "sends",
             "spending",
             "switch",
@@ -138,3 +139,14 @@ def test_secrets_are_revealed_only_where_they_are_used() -> None:
         "bridge/exchange",
     }
     assert {name for name in revealers if not name.startswith("demo/")} <= allowed
+
+
+def test_what_is_for_decisions_alone_is_told_nowhere() -> None:
+    """A message's head as it came stands beside what is shown of it: answers are made from what is shown."""
+    told = {
+        name
+        for name, tree in MODULES.items()
+        if name.startswith(("operations/", "surfaces/"))
+        and any(isinstance(node, ast.Attribute) and node.attr == "written" for node in ast.walk(tree))
+    }
+    assert told == set()

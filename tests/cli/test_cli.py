@@ -154,6 +154,8 @@ def test_tokens_are_listed_with_what_they_may_do(run: Run) -> None:
         "STATE",
         "SCOPES",
         "MAILBOXES",
+        "BOUND",
+        "TO",
         "EXPIRES",
         "LAST",
         "USED",
@@ -173,8 +175,8 @@ def test_tokens_are_listed_with_what_they_may_do(run: Run) -> None:
     run("token", "create", "idle", "--expires", "never", "--print")
     run("token", "revoke", "idle")
     heading, script, idle = run("token", "list").output.splitlines()
-    assert re.fullmatch(r"script  \w{10}  live     draft,read  work       2999-01-01  never", script)
-    assert re.fullmatch(r"idle    \w{10}  revoked  -           -          never       never", idle)
+    assert re.fullmatch(r"script  \w{10}  live     draft,read  work       -         2999-01-01  never", script)
+    assert re.fullmatch(r"idle    \w{10}  revoked  -           -          -         never       never", idle)
     assert heading.index("STATE") == script.index("live")
 
 

@@ -236,19 +236,6 @@ def test_faults_of_a_token(faults_of: Faults, entry: str, fault: str) -> None:
     assert faults_of(text) == [f"5: tokens[0].{fault}"]
 
 
-@pytest.mark.parametrize(
-    ("entry", "fault"),
-    [
-        ("toolset: relay", "toolset: the relay toolset is not built yet; remove it"),
-        ("profile: p", "profile: a token's profile is not built yet; remove it"),
-        ("user: ana", "user: a token's user is not built yet; remove it"),
-    ],
-)
-def test_what_a_token_cannot_be_yet_is_refused(faults_of: Faults, entry: str, fault: str) -> None:
-    text = f"mailboxes: [{{name: work, {IMAP}}}]\ntokens:\n  - name: t\n    token_hash: '{HASH}'\n    {entry}"
-    assert f"5: tokens[0].{fault}" in faults_of(text)
-
-
 @pytest.mark.parametrize("hash_", ["abc", "sha256:abc", "md5:" + "0" * 64, "0" * 64, HASH + "0"])
 def test_a_token_hash_has_one_form(faults_of: Faults, hash_: str) -> None:
     assert faults_of(f"tokens:\n  - name: t\n    token_hash: '{hash_}'") == [
@@ -256,23 +243,8 @@ def test_a_token_hash_has_one_form(faults_of: Faults, hash_: str) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "fault"),
-    [
-        ("lists: {partners: ['*@p.example']}", "lists: address lists are not built yet; remove it"),
-        ("ceiling: {outbound: {mode: hold}}", "ceiling: the policy ceiling is not built yet; remove it"),
-        ("policies: {p: {folders: {default: hidden}}}", "policies: policies are not built yet; remove it"),
-        ("profiles: {a: {policy: p, restrict: []}}", "profiles: profiles are not built yet; remove it"),
-        ("profiles: {a: {policies: {work: p}}}", "profiles: profiles are not built yet; remove it"),
-    ],
-)
-def test_what_does_not_exist_yet_is_refused_and_never_ignored(faults_of: Faults, text: str, fault: str) -> None:
-    assert f"1: {fault}" in faults_of(text)
-
-
 def test_a_policy_that_is_misspelt_is_told_too(faults_of: Faults) -> None:
     assert faults_of("policies:\n  p:\n    folder: {}") == [
-        "1: policies: policies are not built yet; remove it",
         '3: policies.p.folder: unknown key; did you mean "folders"?',
     ]
 

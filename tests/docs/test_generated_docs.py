@@ -38,16 +38,13 @@ def test_every_key_is_in_the_document_with_its_default_and_what_is_refused() -> 
     for row in (
         "| `port` | port | 993 with `tls: ssl`, else 143 | Where the server listens. |",
         "| `connect_seconds` | seconds | `10` | How long a mail server may take to accept a connection and greet. |",
-        "| `profiles` | table of tables | none | Profiles by name. **Not built yet:** a file that has it is refused. |",
-        "| `toolset` | `mailbox`, `relay` | `mailbox` | Which set of tools it is offered. "
-        "**Not built yet**, and refused: `relay`. |",
+        "| `profiles` | table of tables | none | Profiles by name. |",
+        "| `toolset` | `mailbox`, `relay` | `mailbox` | Which set of tools it is offered. |",
     ):
         assert row in rows
     refused = {row.split("`")[1] for row in rows if "**Not built yet" in row}
-    assert refused == {
-        "store", "lists", "ceiling", "policies", "profiles", "watch", "webhooks", "toolset", "user", "profile",
-            "tests", "restrict",
-    }  # fmt: skip
+    assert refused >= {"store", "watch", "webhooks"}
+    assert not refused & {"lists", "ceiling", "policies", "profiles", "toolset", "user", "profile", "restrict"}
 
 
 def test_every_argument_has_words_and_none_are_left_over() -> None:

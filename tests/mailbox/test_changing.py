@@ -154,15 +154,6 @@ async def test_leave_for_one_act_is_none_for_another(dovecot: Dovecot, act: Act)
             await folder.flag([Admitted("Sent", 1, folder.uid_validity, Act.FLAG)], "+", ["\\Seen"])
 
 
-async def test_a_folder_that_is_numbered_otherwise_is_not_changed(dovecot: Dovecot) -> None:
-    async with account_of(dovecot) as (account, _):
-        with pytest.raises(GatewayError) as refused:
-            async with account.changing("INBOX", 7):
-                pass
-        assert refused.value.code is Code.NOT_FOUND
-        assert refused.value.details["reason"] == "uidvalidity_changed"
-
-
 async def test_special_folders_are_found_and_filed_into(dovecot: Dovecot) -> None:
     async with account_of(dovecot) as (account, _):
         drafts, none = await account.special("drafts"), await account.special("junk")

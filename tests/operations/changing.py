@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from postroom.base.caller import Caller, Scope
+from postroom.base.caller import Caller, Scope, Toolset
 from postroom.base.clock import HandClock
 from postroom.base.errors import GatewayError
 from postroom.base.logs import Log
@@ -110,7 +110,12 @@ async def desk(
         books = Books(database, clock, limits, trail, switch, tasks)
         held: list[Desk] = []
         corridor = Corridor(
-            directory or directory_of(ports, clock), clock, Log(clock, log), limits, books, catalogue_of(held)
+            directory or directory_of(ports, clock),
+            clock,
+            Log(clock, log),
+            limits,
+            books,
+            {Toolset.MAILBOX: catalogue_of(held)},
         )
         held.append(Desk(corridor, books, trail, database, clock, log, folder))
         yield held[0]

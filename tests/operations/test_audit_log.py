@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from postroom.base.caller import Caller, Scope
+from postroom.base.caller import Caller, Scope, Toolset
 from postroom.base.errors import GatewayError
 from postroom.operations.auditing import audit_log
 from postroom.operations.operation import Surface
@@ -23,8 +23,8 @@ ADMIN = Caller("operator", frozenset({Scope.ADMIN}), frozenset({"work"}))
 
 
 async def ask(at: Desk, caller: Caller = ADMIN, surface: Surface = Surface.MCP, **arguments: Any) -> dict[str, Any]:
-    catalogue = {**at.corridor.catalogue, "audit_log": audit_log}
-    at.corridor.catalogue = catalogue
+    catalogue = {**at.corridor.catalogues[Toolset.MAILBOX], "audit_log": audit_log}
+    at.corridor.catalogues = {Toolset.MAILBOX: catalogue}
     answer = await at.corridor.perform("audit_log", arguments, caller, surface)
     assert isinstance(answer, dict)
     return answer

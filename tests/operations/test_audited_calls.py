@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from postroom.base.caller import Caller, Scope
+from postroom.base.caller import Caller, Scope, Toolset
 from postroom.base.clock import HandClock
 from postroom.base.errors import Code, GatewayError
 from postroom.base.logs import Log
@@ -287,7 +287,8 @@ async def test_when_the_trail_cannot_be_written_changes_are_refused_and_reading_
 
 async def test_without_books_nothing_is_changed(tmp_path: Path) -> None:
     clock = HandClock()
-    corridor = Corridor(Directory((), SEAL, clock), clock, Log(clock), LimitsConfig(), catalogue=catalogue_of([]))
+    catalogues = {Toolset.MAILBOX: catalogue_of([])}
+    corridor = Corridor(Directory((), SEAL, clock), clock, Log(clock), LimitsConfig(), catalogues=catalogues)
     with pytest.raises(GatewayError) as refused:
         await corridor.perform("move", {"uids": ["1-1"]}, Caller("agent", ALL, frozenset()), Surface.MCP)
     assert refused.value.code is Code.NOT_FOUND

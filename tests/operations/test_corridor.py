@@ -22,7 +22,7 @@ from postroom.base.token import token_hash
 from postroom.config import LimitsConfig, MailboxConfig, TokenConfig
 from postroom.mailbox.directory import Directory
 from postroom.operations.perform import Corridor
-from postroom.operations.rate import Rate
+from postroom.operations.rate import Allowance, Rate
 from postroom.store.database import Database
 from postroom.surfaces.application import Application
 from postroom.surfaces.authenticate import Authenticator
@@ -135,41 +135,49 @@ async def test_without_a_limit_nothing_is_counted(tmp_path: Path) -> None:
 @given(per_minute=st.integers(1, 2_000), waits=st.lists(st.floats(0, 90), max_size=30))
 def test_a_call_that_waits_as_long_as_it_is_told_goes_through(per_minute: int, waits: list[float]) -> None:
     clock = HandClock()
-    rate = Rate(per_minute, clock)
+    rate, each = Rate(clock), Allowance(per_minute, per_minute)
     for wait in waits:
         clock.wind(wait)
         for _ in range(3):
-            rate.spend("token")
-    while not (seconds := rate.spend("token")):
+            rate.spend("token", each)
+    while not (seconds := rate.spend("token", each)):
         pass
     assert 1 <= seconds <= 60
     clock.wind(seconds)
-    assert rate.spend("token") == 0
+    assert rate.spend("token", each) == 0
 
 
 @given(per_minute=st.integers(1, 300), waits=st.lists(st.floats(0, 5), min_size=1, max_size=200))
 def test_no_token_ever_gets_more_than_a_full_bucket_and_what_flowed_in(per_minute: int, waits: list[float]) -> None:
     clock = HandClock()
-    rate = Rate(per_minute, clock)
+    rate, each = Rate(clock), Allowance(per_minute, per_minute)
     granted = 0
     for wait in waits:
         clock.wind(wait)
-        granted += sum(rate.spend("token") == 0 for _ in range(3))
+        granted += sum(rate.spend("token", each) == 0 for _ in range(3))
     assert granted <= per_minute * (1 + sum(waits) / 60) + 1e-6
 
 
 def test_saved_calls_are_no_more_than_a_minute_s() -> None:
     clock = HandClock()
-    rate = Rate(5, clock)
-    rate.spend("token")
+    rate, each = Rate(clock), Allowance(5, 5)
+    rate.spend("token", each)
     clock.wind(86_400)
-    assert [rate.spend("token") == 0 for _ in range(6)] == [True] * 5 + [False]
+    assert [rate.spend("token", each) == 0 for _ in range(6)] == [True] * 5 + [False]
+
+
+def test_a_burst_is_smaller_than_what_flows_in_over_a_minute() -> None:
+    clock, each = HandClock(), Allowance(120, 30)
+    rate = Rate(clock)
+    assert [rate.spend("token", each) == 0 for _ in range(31)] == [True] * 30 + [False]
+    clock.wind(1)
+    assert [rate.spend("token", each) == 0 for _ in range(3)] == [True, True, False]
 
 
 def test_any_number_of_tokens_costs_bounded_memory() -> None:
-    rate = Rate(5, HandClock())
+    rate, each = Rate(HandClock()), Allowance(5, 5)
     for number in range(25_000):
-        rate.spend(f"token {number}")
+        rate.spend(f"token {number}", each)
     assert len(rate._left) <= 10_000
 
 

@@ -18,7 +18,9 @@ HEAD = b"From: Dana Quill <dana@example.org>\r\nSubject: Hello\r\n"
 
 
 def message(uid: int = 5) -> Shown:
-    return Shown(f"{uid}-17", "INBOX", parse_head(HEAD), None, 9, frozenset(), False, (), None, None)
+    return Shown(
+        f"{uid}-17", "INBOX", parse_head(HEAD), None, 9, frozenset(), False, (), None, None, parse_head(HEAD).threading
+    )
 
 
 def test_an_equal_message_gets_the_row_that_was_made_before() -> None:

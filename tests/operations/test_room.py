@@ -46,7 +46,7 @@ def enormous() -> Shown:
         signals=(),
         truncated=False,
     )
-    return Shown("5-17", "INBOX", head, None, 5, frozenset(), True, (), reading, None)
+    return Shown("5-17", "INBOX", head, None, 5, frozenset(), True, (), reading, None, head)
 
 
 def size(answer: object) -> int:
@@ -56,7 +56,7 @@ def size(answer: object) -> int:
 def test_an_ordinary_message_is_shown_whole_and_says_nothing_of_room() -> None:
     people = (Address("Dana Quill", "dana@example.org"), Address(None, "bo@example.org"))
     head = Head((), "Hello", people[:1], people, (), (), None, "<a@example.org>", None, ())
-    shown = Shown("5-17", "INBOX", head, None, 5, frozenset(), False, (), None, None)
+    shown = Shown("5-17", "INBOX", head, None, 5, frozenset(), False, (), None, None, head)
     assert row_of(shown, "work", for_model(1)) == row_of(shown, "work", Room())
 
 

@@ -17,6 +17,23 @@ class Scope(StrEnum):
     ADMIN = "admin"
 
 
+class Toolset(StrEnum):
+    """Which operations a token is offered."""
+
+    MAILBOX = "mailbox"
+    RELAY = "relay"
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """The profile that a caller is bound to, and whose it is."""
+
+    user: str
+    profile: str
+    restrict: tuple[str, ...] = ()
+    """Restrictions of the token's own."""
+
+
 @dataclass(frozen=True, slots=True)
 class Caller:
     """A token resolved by the surface, never by an argument of the call.
@@ -28,8 +45,13 @@ class Caller:
     token: str
     scopes: frozenset[Scope]
     mailboxes: frozenset[str]
+    toolset: Toolset = Toolset.MAILBOX
+    binding: Binding | None = None
+    """None of a caller whose mailboxes are whole."""
 
     @property
     def identity(self) -> str:
-        """What sealed ids and cursors are bound to."""
+        """What sealed ids and cursors are bound to: not the token, so that a new one goes on with them."""
+        if self.binding is not None:
+            return f"{self.binding.user}/{self.binding.profile}"
         return f"token/{self.token}"

@@ -11,6 +11,8 @@ class Code(StrEnum):
     """The closed list of error codes of both surfaces."""
 
     PERMISSION_DENIED = "permission_denied"
+    POLICY_DENIED = "policy_denied"
+    INVALID_CURSOR = "invalid_cursor"
     INVALID_IDENTITY = "invalid_identity"
     NOT_FOUND = "not_found"
     CONFLICT = "conflict"

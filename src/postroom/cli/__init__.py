@@ -11,6 +11,7 @@ import click
 from postroom.base.files import PRIVATE_UMASK
 from postroom.cli.audit import audit_trail
 from postroom.cli.bridging import bridge
+from postroom.cli.keys import sealing_keys
 from postroom.cli.state import config_option, fail, failures_told, insecure_option, loaded
 from postroom.cli.stopping import resume, stop
 from postroom.cli.tokens import token
@@ -66,5 +67,5 @@ def run_demo(port: int, as_json: bool) -> None:
         run(port, as_json)
 
 
-for command in (token, audit_trail, stop, resume, bridge):
+for command in (token, audit_trail, stop, resume, bridge, sealing_keys):
     main.add_command(command)

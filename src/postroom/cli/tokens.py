@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from postroom.base.caller import Scope
+from postroom.base.caller import Scope, Toolset
 from postroom.base.clock import SystemClock
 from postroom.base.token import mint, token_hash
 from postroom.cli.state import changing_store, config_option, fail, insecure_option, loaded, with_store
@@ -21,7 +21,7 @@ from postroom.config.values import checked_name
 from postroom.store import tokens
 from postroom.store.tokens import TokenRecord
 
-_HEADINGS = ("NAME", "ID", "STATE", "SCOPES", "MAILBOXES", "EXPIRES", "LAST USED")
+_HEADINGS = ("NAME", "ID", "STATE", "SCOPES", "MAILBOXES", "BOUND TO", "EXPIRES", "LAST USED")
 
 
 @click.group()
@@ -34,6 +34,25 @@ def _name(_context: click.Context, _parameter: click.Parameter, text: str) -> st
         return checked_name(text)
     except ValueError as failure:
         raise click.BadParameter(str(failure)) from None
+
+
+def _optional_name(context: click.Context, parameter: click.Parameter, text: str | None) -> str | None:
+    return None if text is None else _name(context, parameter, text)
+
+
+def _check_bound(
+    config: Config, profile: str | None, user: str | None, scopes: frozenset[Scope], relay: frozenset[str] | None
+) -> None:
+    """Ends with a sentence for a token that could not be what was asked for; `relay` are the mailboxes of a relay's."""
+    if (profile is None) != (user is None):
+        fail("a bound token needs both --profile and --user")
+    if profile is not None and profile not in config.profiles:
+        choice = nearest(profile, config.profiles) or f"there are: {', '.join(config.profiles) or 'none'}"
+        fail(f'there is no profile "{profile}"; {choice}')
+    if profile is not None and Scope.ADMIN in scopes:
+        fail("a bound token may not hold admin; issue another token for that")
+    if relay is not None and (profile is None or scopes or len(relay) != 1):
+        fail("a relay token needs --profile, --user and one mailbox, and takes no scopes: its policy decides")
 
 
 def _scopes(_context: click.Context, _parameter: click.Parameter, text: str) -> frozenset[Scope]:
@@ -62,14 +81,20 @@ def _expiry(_context: click.Context, _parameter: click.Parameter, text: str) -> 
     "--scopes", default="", callback=_scopes, help=f"Comma-separated, of {', '.join(Scope)}; none if omitted."
 )
 @click.option("--mailboxes", default="", help="Comma-separated names of mailboxes; none if omitted.")
+@click.option("--profile", help="Bind it to this profile of the configuration; needs --user.")
+@click.option("--user", callback=_optional_name, help="Whose it is: ids and cursors are good for USER/PROFILE.")
+@click.option("--relay", is_flag=True, help="The relay toolset: one mailbox, no scopes; its policy decides.")
 @click.option("--expires", default="90d", show_default=True, callback=_expiry, help="Days, an ISO date, or never.")
 @click.option("--print", "to_pipe", is_flag=True, help="Write the token to stdout although it is no terminal.")
 @config_option
 @insecure_option
-def create_token(
+def create_token(  # noqa: PLR0913 - each option of the command is an argument
     name: str,
     scopes: frozenset[Scope],
     mailboxes: str,
+    profile: str | None,
+    user: str | None,
+    relay: bool,
     expires: datetime | None,
     to_pipe: bool,
     config_path: Path | None,
@@ -82,15 +107,20 @@ def create_token(
     if any(configured.name == name for configured in config.tokens):
         fail(f"the configuration file has a token named {name} already; take another name")
     known = [mailbox.name for mailbox in config.mailboxes]
+    chosen = frozenset(_chosen(mailboxes, known, "mailbox"))
+    _check_bound(config, profile, user, scopes, chosen if relay else None)
     issued, now = mint(), SystemClock().now()
     record = TokenRecord(
         id=issued.id,
         name=name,
         hash=token_hash(issued.text.reveal()),
         scopes=scopes,
-        mailboxes=frozenset(_chosen(mailboxes, known, "mailbox")),
+        mailboxes=chosen,
         created=now,
         expires=expires,
+        toolset=Toolset.RELAY if relay else Toolset.MAILBOX,
+        user=user,
+        profile=profile,
     )
     changing_store(config, partial(tokens.create, record=record))
     click.echo(f"Token {name} (id {issued.id}) expires: {_day(expires)}. It is shown this once:", err=True)
@@ -142,7 +172,7 @@ def _chosen(text: str, known: Iterable[str], noun: str) -> list[str]:
 
 def _left_out(record: TokenRecord) -> list[str]:
     """The options without which a token can do next to nothing, of those that were not given."""
-    given = {"scopes": record.scopes, "mailboxes": record.mailboxes}
+    given = {"scopes": record.scopes or record.toolset is Toolset.RELAY, "mailboxes": record.mailboxes}
     return [option for option, values in given.items() if not values]
 
 
@@ -154,9 +184,17 @@ def _row(record: TokenRecord, now: datetime) -> tuple[str, ...]:
         "live" if record.live(now) else ended,
         ",".join(sorted(record.scopes)) or "-",
         ",".join(sorted(record.mailboxes)) or "-",
+        _bound_to(record),
         _day(record.expires),
         "never" if record.last_used is None else record.last_used.isoformat(),
     )
+
+
+def _bound_to(record: TokenRecord) -> str:
+    if record.profile is None:
+        return "-"
+    relayed = " (relay)" if record.toolset is Toolset.RELAY else ""
+    return f"{record.user}/{record.profile}{relayed}"
 
 
 def _day(moment: datetime | None) -> str:

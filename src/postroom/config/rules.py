@@ -15,14 +15,6 @@ from postroom.config.policies.rules import broken_policies
 from postroom.config.servers import CREDENTIAL_KEYS
 from postroom.config.values import is_loopback, resolved
 
-_UNWIRED = {
-    "lists": "address lists are",
-    "ceiling": "the policy ceiling is",
-    "policies": "policies are",
-    "profiles": "profiles are",
-    "tests": "tests of policies are",
-}
-
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
@@ -40,7 +32,6 @@ def broken_rules(file: object, surroundings: Surroundings | None) -> Iterator[Fi
     """
     top = table(file)
     yield from _unbuilt(top)
-    yield from _unwired(top)
     yield from broken_policies(top)
     yield from _repeated(top, "mailboxes", "name")
     yield from _repeated(top, "tokens", "name")
@@ -69,20 +60,6 @@ def holds_password(file: object) -> bool:
 def _unbuilt(top: Table) -> Iterator[Finding]:
     if text(top.get("store")).startswith("postgres"):
         yield Finding(("store",), "a PostgreSQL store is not built yet", "write store: sqlite")
-
-
-def _unwired(top: Table) -> Iterator[Finding]:
-    """What the rest of the gateway does not heed yet."""
-    for key, subject in _UNWIRED.items():
-        if top.get(key):
-            yield _not_built((key,), subject)
-    for index, item in enumerate(items(top.get("tokens"))):
-        token, where = table(item), ("tokens", index)
-        if token.get("toolset") == "relay":
-            yield _not_built((*where, "toolset"), "the relay toolset is")
-        for key in ("user", "profile", "restrict"):
-            if token.get(key):
-                yield _not_built((*where, key), f"a token's {key} is")
 
 
 def _not_built(where: Where, subject: str) -> Finding:

@@ -54,6 +54,18 @@ class Head:
     unseen: frozenset[str] = frozenset()
     """Signals of characters that nobody sees: they stood in the subject or in a name, and are not there any more."""
 
+    @property
+    def threading(self) -> Threading:
+        return Threading(self.message_id, self.in_reply_to, self.references)
+
+
+class Threading(NamedTuple):
+    """The ids by which a message hangs together with others (RFC 5322 3.6.4): for our own use, whatever is shown."""
+
+    message_id: str | None
+    in_reply_to: str | None
+    references: tuple[str, ...]
+
 
 @dataclass(frozen=True, slots=True)
 class Entity:
@@ -244,6 +256,15 @@ class Shown:
     reading: Reading | None
     """Only when a body was asked for."""
     incomplete: str | None
+    written: Head
+    """The head as it came, also where less of it is shown: for decisions alone, and never told."""
+    withheld: bool = False
+    """Its content is for a person to see first."""
+
+    @property
+    def threading(self) -> Threading:
+        """By which it hangs together with others, also where its head is shown without them: never told."""
+        return self.written.threading
 
 
 class Act(StrEnum):

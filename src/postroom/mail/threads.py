@@ -9,7 +9,7 @@ from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from typing import TypeAlias, TypeVar
 
-from postroom.mail.model import Head
+from postroom.mail.model import Head, Threading
 
 Key = TypeVar("Key", bound=Hashable)
 Ordered: TypeAlias = tuple[datetime, datetime, int]
@@ -29,13 +29,17 @@ class Kin:
     """The same for all copies of one message, within this process; None if nothing is known of copies."""
 
 
-def kin_of(head: Head) -> Kin:
-    """References, or else In-Reply-To (RFC 5322 3.6.4); a message is not its own ancestor."""
-    ancestors = head.references or ((head.in_reply_to,) if head.in_reply_to else ())
+def kin_of(head: Head, ids: Threading | None = None) -> Kin:
+    """References, or else In-Reply-To (RFC 5322 3.6.4); a message is not its own ancestor.
+
+    `ids` are the message's own where its head is shown without them.
+    """
+    ids = ids or head.threading
+    ancestors = ids.references or ((ids.in_reply_to,) if ids.in_reply_to else ())
     if len(ancestors) > MOST_REFERENCES:
         ancestors = (ancestors[0], *ancestors[-(MOST_REFERENCES - 1) :])
-    copy = hash((head.date, head.subject)) if head.message_id else None
-    return Kin(head.message_id, tuple(one for one in dict.fromkeys(ancestors) if one != head.message_id), copy)
+    copy = hash((head.date, head.subject)) if ids.message_id else None
+    return Kin(ids.message_id, tuple(one for one in dict.fromkeys(ancestors) if one != ids.message_id), copy)
 
 
 def conversations(kin: Mapping[Key, Kin]) -> list[list[Key]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import difflib
 import math
+from collections import OrderedDict
 from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime
@@ -17,7 +18,7 @@ from postroom.imap.commands import Namespaces
 from postroom.imap.connection import Connection
 from postroom.imap.faults import DeadlineFault, ImapFault, LostFault, RefusedFault
 from postroom.imap.pool import Pool
-from postroom.mailbox.cache import MessageCache, RowCache
+from postroom.mailbox.cache import NO_MORE, MessageCache, RowCache
 from postroom.mailbox.changing import ChangingFolder
 from postroom.mailbox.conversations import Conversations
 from postroom.mailbox.faults import NO_SUCH_FOLDER, imap_error, read_only, refusal
@@ -26,7 +27,6 @@ from postroom.mailbox.naming import new_name, shown_name
 from postroom.mailbox.reading import OpenFolder
 from postroom.mailbox.session import Sessions
 from postroom.mailbox.statistics import Statistics, read_statistics
-from postroom.mailbox.uids import changed
 
 _ALIVE = 5.0
 """Seconds for which a server that answered is taken to be there, where nothing but that matters."""
@@ -36,6 +36,10 @@ _MOST_NAMED = 8_000
 """Characters of folder names that an error tells."""
 _MOST_COMPARED, _LONGEST_COMPARED = 300, 60
 """Names that are compared with one that does not exist, and their letters: nearness costs time."""
+
+
+_MOST_ROW_CACHES = 8
+"""Sets of header fields with which rows are kept: one for unbound callers, and one for each such set of a policy."""
 
 
 class _NamespacesLost(Exception):
@@ -51,7 +55,7 @@ class Account:
         self._pool = pool
         self._overrides = {use: name for use, name in special.model_dump().items() if name}
         self._folders: dict[str, Folder] = {}
-        self._rows = RowCache()
+        self._rows: OrderedDict[frozenset[str], RowCache] = OrderedDict()
         self._sessions = Sessions()
         self.messages = MessageCache()
         self.conversations = Conversations(self)
@@ -63,32 +67,34 @@ class Account:
         return (await self._listing())[0]
 
     @asynccontextmanager
-    async def open(self, folder: str, *, proved: bool = True, since: float = math.inf) -> AsyncIterator[OpenFolder]:
+    async def open(
+        self, folder: str, *, proved: bool = True, since: float = math.inf, fields: frozenset[str] = NO_MORE
+    ) -> AsyncIterator[OpenFolder]:
         """A folder open for reading. Raises `not_found` with the names that do exist.
+
+        `fields` are header fields, in lower case, that rows must have beside those of every row.
 
         Without `proved` a kept connection is used as it is: for who had it just before. What was true of the folder
         `since` that moment of our clock is news enough: then one that has told since is not asked again.
         """
         known = await self._resolve(folder)
         async with self._connected(known, proved=proved, since=since) as connection:
-            yield OpenFolder(connection, known, self._rows, self._sessions.of(connection))
+            yield OpenFolder(connection, known, self._rows_with(fields), self._sessions.of(connection))
 
     @asynccontextmanager
     async def changing(
-        self, folder: str, uid_validity: int | None = None, *, proved: bool = True
+        self, folder: str, *, proved: bool = True, fields: frozenset[str] = NO_MORE
     ) -> AsyncIterator[ChangingFolder]:
-        """A folder open for changes, with this numbering if one is given.
+        """A folder open for changes.
 
         Without `proved` a kept connection is used as it is, and may turn out to be lost: for what can be done twice.
         Raises `not_found`, and `conflict` if nothing can be changed there.
         """
         known = await self._resolve(folder)
         async with self._connected(known, changes=True, proved=proved) as connection:
-            opened = ChangingFolder(connection, known, self._rows, self._sessions.of(connection))
+            opened = ChangingFolder(connection, known, self._rows_with(fields), self._sessions.of(connection))
             if opened.read_only:
                 raise read_only(known.name)
-            if uid_validity is not None and not await opened.has_numbering(uid_validity):
-                raise changed()
             try:
                 yield opened
             finally:
@@ -171,6 +177,14 @@ class Account:
 
     def close(self) -> None:
         self._pool.close()
+
+    def _rows_with(self, fields: frozenset[str]) -> RowCache:
+        """Rows with other fields are other rows; those that nobody has asked for longest are forgotten."""
+        rows = self._rows.setdefault(fields, RowCache(fields))
+        self._rows.move_to_end(fields)
+        if len(self._rows) > _MOST_ROW_CACHES:
+            self._rows.popitem(last=False)
+        return rows
 
     @asynccontextmanager
     async def _connected(

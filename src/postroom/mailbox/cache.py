@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from postroom.mail.model import Fetched, Reading
+from postroom.policy.content import Projected
 
 Key: TypeAlias = tuple[str, int, int]
 """Folder, UIDVALIDITY, UID."""
@@ -30,10 +31,15 @@ def face_of(row: Fetched) -> Face:
     return row.head.message_id or row.head.subject, row.size
 
 
+NO_MORE: frozenset[str] = frozenset()
+
+
 class RowCache:
     """The rows of one mailbox used last. Flags in it are old: whoever takes a row gives it the flags of now."""
 
-    def __init__(self) -> None:
+    def __init__(self, fields: frozenset[str] = NO_MORE) -> None:
+        self.fields = fields
+        """Header fields that these rows have beside those of every row."""
         self._rows: OrderedDict[Key, Fetched] = OrderedDict()
         self._faces: OrderedDict[tuple[str, int], Face] = OrderedDict()
 
@@ -75,6 +81,8 @@ class Read:
     fetched: Fetched
     reading: Reading | None
     """None of a message whose text could not be had, and of one that nobody has made ready yet."""
+    projected: Projected | None = None
+    """For a bound caller: the reading with what its policy decides on."""
 
     @property
     def characters(self) -> int:
@@ -82,7 +90,8 @@ class Read:
         told = self.reading
         texts = (told.text, told.html, told.reader, told.reader_quoted, told.safe_html) if told else ()
         headers = sum(len(field.value) for field in self.fetched.head.fields)
-        return _CHARACTERS_OF_ANY + 2 * headers + 2 * sum(len(text or "") for text in texts)
+        judged = len(self.projected.text) + len(self.projected.subject) if self.projected else 0
+        return _CHARACTERS_OF_ANY + 2 * headers + 2 * sum(len(text or "") for text in texts) + 2 * judged
 
 
 class MessageCache:

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from postroom.base.caller import Caller
+from postroom.base.caller import Binding, Caller
 from postroom.base.clock import Clock
 from postroom.base.errors import Code, GatewayError, not_found
 from postroom.base.seal import Seal
 from postroom.config import MailboxConfig
 from postroom.mail.query.tree import Query
+from postroom.mailbox.account import Account
 from postroom.mailbox.cursors import Cursors
 from postroom.mailbox.entry import Entry
 from postroom.mailbox.feed import Feed
 from postroom.mailbox.folders import folder_name
 from postroom.mailbox.health import Health, examine
+from postroom.mailbox.judge import Judge
 from postroom.mailbox.outbox import Outbox
 from postroom.mailbox.setting import setting_of
-from postroom.mailbox.sight import Whole
+from postroom.mailbox.sight import Sight, Whole
+from postroom.mailbox.sights import Governance, Sights
 from postroom.mailbox.sincecursor import feed_cursors
 from postroom.mailbox.view import MailboxView
+from postroom.policy.effective import Policy
 
 _MOST_NAMED = 20
 """Mailboxes that an error names in its sentence."""
@@ -28,11 +32,28 @@ _MOST_NAMED = 20
 class Directory:
     """All configured mailboxes."""
 
-    def __init__(self, entries: Sequence[Entry], seal: Seal, clock: Clock, inbox_seconds: float = 10.0) -> None:
+    def __init__(
+        self,
+        entries: Sequence[Entry],
+        seal: Seal,
+        clock: Clock,
+        inbox_seconds: float = 10.0,
+        governance: Governance | None = None,
+    ) -> None:
+        """Without `governance` nothing exists for bound callers."""
         self._entries = tuple(entries)
         self._seal = seal
         self._clock = clock
         self._inbox_seconds = inbox_seconds
+        self._policies = governance.policies if governance else None
+        self._sights = Sights(seal, clock, governance) if governance else None
+
+    def policy(self, caller: Caller, mailbox: str | None = None) -> Policy | None:
+        """What binds a caller in a mailbox, or in the first that it may use; None if nothing does."""
+        if caller.binding is None:
+            return None
+        found = self._of(caller) if mailbox is None else [self._named(caller, mailbox)]
+        return self._policy(caller.binding, found[0]) if found else None
 
     def visible(self, caller: Caller) -> tuple[MailboxConfig, ...]:
         """The settings of the caller's mailboxes, in the configuration's order."""
@@ -53,7 +74,15 @@ class Directory:
     def outbox(self, caller: Caller, name: str | None) -> Outbox:
         """The way out of the mailbox of that name or user name. Raises `not_found`, or `conflict` if it is unclear."""
         entry = self._named(caller, name)
-        return Outbox(entry.settings, entry.submitter, entry.copies)
+        return Outbox(entry.settings, entry.submitter, entry.copies, self._judge(caller, entry))
+
+    def _judge(self, caller: Caller, entry: Entry) -> Judge | None:
+        if caller.binding is None:
+            return None
+        policy = self._policy(caller.binding, entry)
+        if policy is None or self._sights is None or entry.account is None:
+            raise _no_mailbox()
+        return self._sights.judge(caller, entry.settings, entry.account, policy)
 
     async def is_in_sent(self, mailbox: str, message_id: str) -> bool:
         """Whether Sent of this mailbox, whoever may use it, has a message with this id."""
@@ -76,7 +105,8 @@ class Directory:
         views = self.views(caller, names)
         folder = None if folder is None else folder_name(folder)
         asked = None if names is None else [view.name for view in views]
-        cursors = feed_cursors(self._seal, caller.identity, asked, folder, query)
+        policies = [seal for view in views for seal in view.seal]
+        cursors = feed_cursors(self._seal, caller.identity, asked, folder, query, policies)
         return Feed(views, folder, query, cursors, self._clock, self._inbox_seconds)
 
     def cursors(self, caller: Caller, bound: Sequence[bytes]) -> Cursors:
@@ -91,7 +121,14 @@ class Directory:
                 entry.submitter.close()
 
     def _of(self, caller: Caller) -> tuple[Entry, ...]:
-        return tuple(entry for entry in self._entries if entry.settings.name in caller.mailboxes)
+        """Its mailboxes; of a bound caller those where its profile grants something."""
+        named = [entry for entry in self._entries if entry.settings.name in caller.mailboxes]
+        if caller.binding is None:
+            return tuple(named)
+        return tuple(entry for entry in named if self._policy(caller.binding, entry) is not None)
+
+    def _policy(self, binding: Binding, entry: Entry) -> Policy | None:
+        return self._policies.of(binding, entry.settings.name) if self._policies else None
 
     def _view(self, caller: Caller, entry: Entry) -> MailboxView:
         if entry.account is None:
@@ -100,8 +137,15 @@ class Directory:
                 f"Mailbox {entry.settings.name} has no IMAP server; it can only send.",
                 argument="mailbox",
             )
-        sight = Whole(entry.account, setting_of(entry.settings))
-        return MailboxView(caller, entry.settings, sight, self._seal, self._clock)
+        return MailboxView(caller, entry.settings, self._sight(caller, entry, entry.account), self._seal, self._clock)
+
+    def _sight(self, caller: Caller, entry: Entry, account: Account) -> Sight:
+        if caller.binding is None:
+            return Whole(account, setting_of(entry.settings))
+        policy = self._policy(caller.binding, entry)
+        if policy is None or self._sights is None:
+            raise _no_mailbox()
+        return self._sights.bound(caller, entry.settings, account, policy)
 
     def _named(self, caller: Caller, name: str | None) -> Entry:
         entries = self._of(caller)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 from postroom.base.errors import Code, GatewayError, not_found
@@ -75,6 +76,7 @@ class Drafts:
         Raises a `GatewayError` if it may not be there, with `outcome` unknown in its details if it may be all the same.
         """
         octets = await asyncio.to_thread(_draft_octets, outgoing)
+        await self._sight.note_draft(outgoing.message_id, octets)
         try:
             folder, told = await self._account.file("drafts", _DRAFTS, octets, {*_FLAGS, *flags})
         except GatewayError as error:
@@ -114,6 +116,7 @@ class Drafts:
                 message = f"The draft is larger than {LARGEST:,} octets; another mail program must change or send it."
                 raise GatewayError(Code.TOO_LARGE, message, limit=LARGEST)
         octets = b"".join(pieces)
+        await self._check_own(shown, octets)
         draft = await asyncio.to_thread(read_draft, octets, sender, replaced=replaced)
         return Written(draft, frozenset(flag for flag in shown.flags if flag not in _OF_THE_SERVER and is_flag(flag)))
 
@@ -132,6 +135,8 @@ class Drafts:
     async def delete(self, uid: str) -> None:
         """Move a draft to Trash, or erase it where there is no Trash. Raises a `GatewayError`."""
         folder, asked = await self._asked(uid)
+        if await self._sight.own_drafts() is not None:
+            await self._check_whose(folder, uid)
         if await self._account.special("trash") is None:
             results = await self._organizer.erase(folder.name, asked)
         else:
@@ -165,6 +170,34 @@ class Drafts:
         check_uids(self._sight.naming, [uid], whole=True, several=False)
         folder = await self._named()
         return folder, asked_for(self._sight.naming, folder.name, [uid], whole=True, several=False)
+
+    async def shown(self, folder: Folder, rows: Sequence[Shown]) -> list[Shown]:
+        """Those of these rows of the folder that the caller may touch, and that are not deleted already."""
+        there, own = [one for one in rows if not is_deleted(one)], await self._sight.own_drafts()
+        if own is None:
+            return there
+        return [one for one in there if await self._is_own(folder, one, own)]
+
+    async def _is_own(self, folder: Folder, shown: Shown, own: Mapping[str, str]) -> bool:
+        """Whether it is as the caller saved it: what others have changed since is theirs."""
+        digest = own.get(shown.threading.message_id or "")
+        if digest is None:
+            return False
+        _, download = await self._source(folder.name, shown.uid)
+        seen = sha256()
+        async for piece in download.octets():
+            seen.update(piece)
+        return seen.hexdigest() == digest
+
+    async def _check_whose(self, folder: Folder, uid: str) -> None:
+        shown, _ = await self._source(folder.name, uid)
+        if not await self.shown(folder, [shown]):
+            raise gone(uid)
+
+    async def _check_own(self, shown: Shown, octets: bytes) -> None:
+        own = await self._sight.own_drafts()
+        if own is not None and own.get(shown.threading.message_id or "") != sha256(octets).hexdigest():
+            raise gone(shown.uid)
 
     async def _named(self) -> Folder:
         folder = await self.folder()

@@ -59,6 +59,17 @@ async def read_page(
     return await fill_page(_candidates(folder, below, limit + 1), limit, sift, most=most)
 
 
+async def newest_seen(folder: OpenFolder, most: int | None, show: Show) -> tuple[list[Fetched], bool]:
+    """The newest messages that the caller may see, at most so many if there is a bound, and whether these are all."""
+    seen: list[Fetched] = []
+    async for batch in _candidates(folder, None, _LARGEST_BATCH):
+        told = await show(folder, batch.rows)
+        seen += [row for row, shown in zip(batch.rows, told, strict=True) if shown is not None]
+        if most is not None and len(seen) > most:
+            return seen[:most], False
+    return seen, True
+
+
 async def fill_page(
     batches: AsyncIterator[Batch], limit: int, sift: Sift, order: str = "newest", *, most: int | None = MOST_LOOKED_AT
 ) -> Page:

@@ -10,10 +10,13 @@ from postroom.mail.model import Fetched
 from postroom.mailbox.cache import MessageCache, Read
 from postroom.mailbox.reading import OpenFolder
 from postroom.mailbox.session import Marks, marked
-from postroom.policy.content import Setting, read
+from postroom.policy.content import Setting, project, read
+from postroom.policy.contentrules import ContentRules
 
 _AT_ONCE = 16 * 1024
 """Characters of text that are made ready in passing; more of it is another thread's work."""
+_LITTLE_TO_LOOK_THROUGH = 4 * 1024
+"""The same where every text is looked through for what must not be shown."""
 
 
 async def fetch_messages(folder: OpenFolder, uids: Collection[int], cache: MessageCache) -> dict[int, Read]:
@@ -40,6 +43,29 @@ async def with_readings(found: Mapping[int, Read], cache: MessageCache, setting:
             ready[uid] = await _read(one.fetched, setting)
             cache.keep(ready[uid])
     return ready
+
+
+async def with_projections(
+    found: Mapping[int, Read], cache: MessageCache, setting: Setting, rules: ContentRules
+) -> dict[int, Read]:
+    """The same for a bound caller: with what its rules leave of them."""
+    ready = dict(found)
+    for uid, one in found.items():
+        if one.projected is None:
+            ready[uid] = await _projected(one.fetched, setting, rules)
+            cache.keep(ready[uid])
+    return ready
+
+
+async def _projected(fetched: Fetched, setting: Setting, rules: ContentRules) -> Read:
+    content = fetched.content
+    if content is None:
+        return Read(fetched, None)
+    if sum(len(body.text) for body in content.bodies) <= _LITTLE_TO_LOOK_THROUGH:
+        projected = project(content, fetched.head, setting, rules)
+    else:
+        projected = await asyncio.to_thread(project, content, fetched.head, setting, rules)
+    return Read(replace(fetched, content=None), projected.reading, projected)
 
 
 async def _read(fetched: Fetched, setting: Setting) -> Read:

@@ -46,21 +46,25 @@ class Organizer:
 
     async def mark_seen(self, folder: str, asked: Asked, *, seen: bool) -> Results:
         """Set or clear \\Seen."""
-        return await self._flagged(folder, asked, _SEEN, seen)
+        return await self.flag(folder, asked, [_SEEN], wanted=seen)
 
     async def mark_answered(self, folder: str, asked: Asked) -> Results:
         """Set \\Answered."""
-        return await self._flagged(folder, asked, _ANSWERED, True)
+        return await self.flag(folder, asked, [_ANSWERED], wanted=True)
 
-    async def _flagged(self, folder: str, asked: Asked, flag: str, wanted: bool) -> Results:
+    async def flag(self, folder: str, asked: Asked, flags: Sequence[str], *, wanted: bool) -> Results:
+        """Set or clear flags of the system."""
+
         async def attempt(proved: bool) -> Results:
             async with self._sight.changing(folder, proved=proved) as opened:
-                if not opened.keeps(flag):
-                    raise _not_kept(flag)
+                for flag in flags:
+                    if not opened.keeps(flag):
+                        raise _not_kept(flag)
                 work = await self._admitted(opened, asked, Act.FLAG)
-                marks = await opened.flag(work.stamps, "+" if wanted else "-", [flag]) if work.stamps else {}
+                has = has_flags if wanted else has_any
+                marks = await opened.flag(work.stamps, "+" if wanted else "-", flags) if work.stamps else {}
                 return work.results(
-                    asked, lambda uid, number: Result(uid, _unfit(marks.get(number), has_flags, wanted, [flag]))
+                    asked, lambda uid, number: Result(uid, _unfit(marks.get(number), has, wanted, flags))
                 )
 
         return await _twice(attempt)
@@ -89,7 +93,7 @@ class Organizer:
 
     async def delete(self, folder: str, asked: Asked, *, permanent: bool) -> Results:
         """Move to Trash; or erase for good, in Trash alone."""
-        trash = await self._sight.special("trash")
+        trash = await self._sight.trash()
         if trash is None:
             raise _no_trash()
         async with self._sight.changing(folder) as opened:

@@ -9,9 +9,12 @@ from uuid import uuid4
 
 from postroom.base.errors import Code, GatewayError
 from postroom.config import MailboxConfig
+from postroom.mail.model import Shown
 from postroom.mail.outgoing.compose import compose, new_message_id
 from postroom.mail.outgoing.identity import Identities
 from postroom.mail.outgoing.model import Cleared, Outgoing, StrictAddress
+from postroom.mail.outgoing.replying import Reply, derive_reply
+from postroom.mailbox.judge import Judge
 from postroom.mailbox.sending import BeforeMessage, Taken, hand_over
 from postroom.mailbox.sentcopy import Copy, SentCopies
 from postroom.policy.outbound import clear, permit_sender
@@ -24,8 +27,16 @@ _MUCH = 256 * 1024
 class Outbox:
     """Made anew for each call by the directory; what it remembers is the mailbox's."""
 
-    def __init__(self, settings: MailboxConfig, submitter: Submitter | None, copies: SentCopies | None) -> None:
+    def __init__(
+        self,
+        settings: MailboxConfig,
+        submitter: Submitter | None,
+        copies: SentCopies | None,
+        judge: Judge | None = None,
+    ) -> None:
         self.name = settings.name
+        self.judge = judge
+        """What binds the caller; None for nothing."""
         self._settings = settings
         self._submitter = submitter
         self._copies = copies
@@ -43,6 +54,14 @@ class Outbox:
     def check_sender(self, sender: StrictAddress) -> None:
         """Raises `invalid_identity` for nobody that mail may be sent as."""
         permit_sender(sender, self.identities)
+
+    def reply(self, shown: Shown, *, everyone: bool) -> tuple[Reply, frozenset[str]]:
+        """The answer to a message, and the keys of those of its recipients whom the caller did not name."""
+        if self.judge is not None:
+            under = self.judge.reply(shown, self.identities, everyone=everyone)
+            return under.reply, under.derived
+        reply = derive_reply(shown.head, self.identities, everyone=everyone, threading=shown.threading)
+        return reply, frozenset()
 
     def new_message_id(self, sender: StrictAddress) -> str:
         return new_message_id(sender, uuid4())
@@ -64,8 +83,12 @@ class Outbox:
         return await asyncio.to_thread(lambda: sha256(cleared.octets).hexdigest())
 
     async def submit(self, cleared: Cleared, before_message: BeforeMessage) -> Taken:
-        """One attempt. Raises `smtp_error` as `hand_over` does; some recipients may be refused."""
-        return await hand_over(self._sends(), self.name, cleared, partial=True, before_message=before_message)
+        """One attempt. Raises `smtp_error` as `hand_over` does; some recipients may be refused.
+
+        A bound caller's message goes to all of its recipients or to none.
+        """
+        partial = self.judge is None
+        return await hand_over(self._sends(), self.name, cleared, partial=partial, before_message=before_message)
 
     async def file_copy(self, outgoing: Outgoing, cleared: Cleared) -> Copy:
         """A copy in Sent, with Bcc, which only its owner reads."""

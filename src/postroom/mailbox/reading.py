@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 
 from postroom.imap import commands
 from postroom.imap.commands import FetchAnswer, Items
@@ -36,8 +38,7 @@ from postroom.mailbox.session import Marks, Session, marked
 _FIELDS = "FROM TO CC REPLY-TO SUBJECT DATE MESSAGE-ID IN-REPLY-TO REFERENCES CONTENT-TYPE"
 _HEAD = 64 * 1024
 """Octets of header fields that are looked at for a row."""
-_ROW_BARE = f"UID FLAGS INTERNALDATE RFC822.SIZE BODY.PEEK[HEADER.FIELDS ({_FIELDS})]<0.{_HEAD}>"
-_ROW = f"{_ROW_BARE} BODYSTRUCTURE"
+_ROW_BARE = "UID FLAGS INTERNALDATE RFC822.SIZE BODY.PEEK[{}]<0.{}>"
 _KIN = f"UID BODY.PEEK[HEADER.FIELDS (SUBJECT DATE MESSAGE-ID IN-REPLY-TO REFERENCES)]<0.{_HEAD}>"
 WHOLE = 128 * 1024
 """Octets up to which a message is fetched whole in one command; larger ones go by section."""
@@ -50,6 +51,7 @@ BEGINNING = 2 * 1024 * 1024
 _TELLING = {"IDLE", "CONDSTORE", "QRESYNC", "NOTIFY"}
 _UNREADABLE = "the server's answer about this message could not be read"
 _NO_HEAD = parse_head(b"")
+_FIELD_NAME = re.compile(r"[A-Za-z0-9-]{1,100}", re.ASCII)
 
 
 class OpenFolder:
@@ -124,7 +126,7 @@ class OpenFolder:
 
     async def newest(self, low: int) -> list[Fetched]:
         """Rows from `low` to whatever is newest now, newest first."""
-        known = self._session.newest(self._connection.news, low)
+        known = self._session.newest(self._connection.news, low, self._cache.fields)
         if known is not None:
             return known
         # With `*` the server names its last message even if that lies below `low`.
@@ -134,7 +136,7 @@ class OpenFolder:
         news = self._connection.news
         rows = await (self._read_rows(asked) if few and self._cached(low) is None else self._known_rows(asked))
         if news == self._connection.news and self._tells_news and all(self._cached(row.uid) for row in rows):
-            self._session.learn_newest(news, low, rows)
+            self._session.learn_newest(news, low, rows, self._cache.fields)
         return rows
 
     def _row_of_now(self, uid: int) -> Fetched | None:
@@ -236,8 +238,9 @@ class OpenFolder:
 
     async def _read_rows(self, uids: Uids) -> list[Fetched]:
         rows: dict[int, Fetched] = {}
+        bare = _row_items(self._cache.fields)
         for batch in _batches(uids):
-            answer = await self._fetch(batch, _ROW, _ROW_BARE, _has_header)
+            answer = await self._fetch(batch, f"{bare} BODYSTRUCTURE", bare, _has_header)
             for row in await self._parsed(list(answer.messages.values())):
                 self._cache.keep(row)
                 rows[row.uid] = row
@@ -294,6 +297,15 @@ class OpenFolder:
 
     def _unreadable(self, uid: int) -> Fetched:
         return replace(self._fetched(Items(uid), _NO_HEAD, None), incomplete=_UNREADABLE)
+
+
+@cache
+def _row_items(fields: frozenset[str]) -> str:
+    """What is fetched of a row, with these header fields beside those of every row."""
+    if any(not _FIELD_NAME.fullmatch(name) for name in fields):
+        raise ValueError("a header field's name is letters, digits and hyphens")
+    names = " ".join([_FIELDS, *sorted(name.upper() for name in fields if name.upper() not in _FIELDS.split())])
+    return _ROW_BARE.format(f"HEADER.FIELDS ({names})", _HEAD)
 
 
 def _kin_of_heads(heads: Mapping[int, bytes]) -> dict[int, Kin]:

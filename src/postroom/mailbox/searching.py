@@ -68,13 +68,15 @@ class Sought:
 
     query: Query
     sort: str
+    """`newest` or `oldest`, or a name of `ORDERS`; any other where `by` tells the order."""
     after: Position | None
     limit: int
+    by: Order | None = None
 
     @property
     def order(self) -> Order | None:
         """None for the orders by UID."""
-        return ORDERS.get(self.sort)
+        return self.by or ORDERS.get(self.sort)
 
 
 class Search:

@@ -36,7 +36,7 @@ class Session:
     def __init__(self) -> None:
         self._news = -1
         self._marks: dict[int, Marks] = {}
-        self._newest: tuple[int, tuple[Fetched, ...]] | None = None
+        self._newest: dict[frozenset[str], tuple[int, tuple[Fetched, ...]]] = {}
 
     def learn(self, news: int, marks: Mapping[int, Marks]) -> None:
         """Marks that were told while the connection had heard `news`."""
@@ -48,31 +48,32 @@ class Session:
     def learn_changed(self, news: int, marks: Mapping[int, Marks]) -> None:
         """Marks that we have just changed ourselves, which is no news."""
         self.learn(news, marks)
-        if self._newest is not None:
-            low, rows = self._newest
-            self._newest = low, tuple(marked(row, marks[row.uid]) if row.uid in marks else row for row in rows)
+        for fields, (low, rows) in self._newest.items():
+            told = tuple(marked(row, marks[row.uid]) if row.uid in marks else row for row in rows)
+            self._newest[fields] = low, told
 
     def forget(self) -> None:
         """What we have changed over another connection is no secret here, but not known yet."""
         self._news = -1
 
-    def learn_newest(self, news: int, low: int, rows: Sequence[Fetched]) -> None:
-        """All messages there are from UID `low` on, newest first, with their marks of now."""
+    def learn_newest(self, news: int, low: int, rows: Sequence[Fetched], fields: frozenset[str] = frozenset()) -> None:
+        """All messages there are from UID `low` on, newest first, with their marks of now; `fields` are the rows'."""
         self._begin(news)
-        self._newest = (low, tuple(rows))
+        self._newest[fields] = (low, tuple(rows))
 
     def marks(self, news: int, uid: int) -> Marks | None:
         return self._marks.get(uid) if news == self._news else None
 
-    def newest(self, news: int, low: int) -> list[Fetched] | None:
+    def newest(self, news: int, low: int, fields: frozenset[str] = frozenset()) -> list[Fetched] | None:
         """All messages from UID `low` on, newest first, or None if that is not known."""
-        if news != self._news or self._newest is None or self._newest[0] > low:
+        known = self._newest.get(fields)
+        if news != self._news or known is None or known[0] > low:
             return None
-        return [row for row in self._newest[1] if row.uid >= low]
+        return [row for row in known[1] if row.uid >= low]
 
     def _begin(self, news: int) -> None:
         if news != self._news:
-            self._news, self._marks, self._newest = news, {}, None
+            self._news, self._marks, self._newest = news, {}, {}
 
 
 class Sessions:

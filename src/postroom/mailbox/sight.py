@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 from typing import Protocol
 
-from postroom.base.errors import GatewayError
-from postroom.mail.model import Act, Admitted, Fetched, Named, Shown
+from postroom.base.errors import GatewayError, not_found
+from postroom.base.levels import Access
+from postroom.mail.model import Act, Admitted, Fetched, Named, Part, Released, Shown
 from postroom.mail.query.pushdown import but_for_text, by_words, not_at_all, wholly
+from postroom.mail.query.tree import Query
 from postroom.mailbox.account import Account
 from postroom.mailbox.cache import MessageCache
 from postroom.mailbox.cache import Read as ReadMessage
@@ -19,13 +22,28 @@ from postroom.mailbox.folders import Folder
 from postroom.mailbox.listing import MOST_LOOKED_AT, Show
 from postroom.mailbox.messages import fetch_messages, kept_messages, with_readings
 from postroom.mailbox.reading import OpenFolder
+from postroom.mailbox.sealeduids import FilePlace
 from postroom.mailbox.searching import MOST_OCTETS, MOST_READ, Means, Read
-from postroom.mailbox.uids import Naming, PlainNaming
+from postroom.mailbox.statistics import Statistics
+from postroom.mailbox.uids import Naming, PlainNaming, gone
+from postroom.policy.attachments import release
 from postroom.policy.content import Setting
 from postroom.policy.visibility import admit, show
 
 _BY_WORDS = "X-GM-EXT-1"
 """Gmail's, whose search finds words, not parts of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What somebody wants to do to messages; flags without backslash, in lower case."""
+
+    flags: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    trashes: bool = False
+    erases: bool = False
+    creates: str | None = None
+    """A folder of that name."""
 
 
 class Sight(Protocol):
@@ -36,6 +54,8 @@ class Sight(Protocol):
     seal: tuple[bytes, ...]
     """What cursors are bound to beside the list that they are of."""
     conversations: Grouping
+    most_changes: int | None
+    """Messages that may be changed in a day; None for no bound."""
     most_looked_at: int | None
     """Messages that are looked at for one page; None where nobody may notice how many there are."""
 
@@ -43,8 +63,20 @@ class Sight(Protocol):
         """Those that the caller may know of, INBOX first."""
         ...
 
+    def access(self, folder: Folder) -> Access:
+        """What the caller may do with it."""
+        ...
+
+    async def statistics(self) -> Statistics:
+        """Of the folders that the caller may know of."""
+        ...
+
     async def folder(self, name: str, argument: str = "folder") -> Folder:
-        """The folder of that name, for putting messages there. Raises `not_found`."""
+        """The folder of that name, for moving messages there. Raises `not_found`."""
+        ...
+
+    async def trash(self) -> Folder | None:
+        """Where deleted messages go, whether it may be seen or not. Raises `policy_denied`."""
         ...
 
     async def special(self, use: str) -> Folder | None:
@@ -89,11 +121,56 @@ class Sight(Protocol):
         """An error as the caller may hear of it."""
         ...
 
+    def check(self, change: Change) -> None:
+        """Raises `policy_denied` for a change that the caller may make to no message."""
+        ...
+
+    def check_query(self, query: Query) -> None:
+        """Raises `validation_error` for a search by what the caller cannot know."""
+        ...
+
+    def check_source(self) -> None:
+        """Raises `policy_denied` for whoever may not have a message's own octets."""
+        ...
+
+    async def note_read(self, shown: Iterable[Shown]) -> None:
+        """The caller is told what these messages say."""
+        ...
+
+    def drafting(self) -> Sight:
+        """For its own drafts: their folder is open to whoever may write some."""
+        ...
+
+    async def own_drafts(self) -> Mapping[str, str] | None:
+        """SHA-256 of the drafts that the caller may touch, by their Message-ID; None for all there are."""
+        ...
+
+    async def note_draft(self, message_id: str, octets: bytes) -> None:
+        """The caller has saved a draft."""
+        ...
+
+    def released(self, shown: Shown, attachment_id: str) -> Released:
+        """A file of a message that the caller sees. Raises `not_found`, or `policy_denied`."""
+        ...
+
+    def file_place(self, attachment_id: str) -> FilePlace:
+        """Where the file of a sealed id lies. Raises `not_found`."""
+        ...
+
+    def offers(self, part: Part) -> bool:
+        """Whether a file may be had, as far as its description tells."""
+        ...
+
+    def check_file(self, released: Released, sniffed: str) -> None:
+        """Raises `not_found` for a file whose first octets say that it may not leave after all."""
+        ...
+
 
 class Whole:
     """Of an unbound caller, whose mailboxes are whole."""
 
     most_looked_at: int | None = MOST_LOOKED_AT
+    most_changes: int | None = None
 
     def __init__(self, account: Account, setting: Setting) -> None:
         self.account = account
@@ -109,8 +186,17 @@ class Whole:
     async def folders(self) -> tuple[Folder, ...]:
         return await self.account.folders()
 
+    def access(self, folder: Folder) -> Access:
+        return Access.WRITABLE
+
     async def folder(self, name: str, argument: str = "folder") -> Folder:
         return await self.account.folder(name, argument)
+
+    async def statistics(self) -> Statistics:
+        return await self.account.statistics()
+
+    async def trash(self) -> Folder | None:
+        return await self.account.special("trash")
 
     async def special(self, use: str) -> Folder | None:
         return await self.account.special(use)
@@ -149,6 +235,46 @@ class Whole:
 
     def told(self, error: GatewayError) -> GatewayError:
         return error
+
+    def check(self, change: Change) -> None:
+        """Everything may be done to what is seen whole."""
+
+    def check_query(self, query: Query) -> None:
+        """Anything may be asked."""
+
+    def check_source(self) -> None:
+        """Nothing is kept back."""
+
+    async def note_read(self, shown: Iterable[Shown]) -> None:
+        """Nothing follows from it."""
+
+    def drafting(self) -> Sight:
+        return self
+
+    async def own_drafts(self) -> Mapping[str, str] | None:
+        return None
+
+    async def note_draft(self, message_id: str, octets: bytes) -> None:
+        """Nobody asks whose it is."""
+
+    def released(self, shown: Shown, attachment_id: str) -> Released:
+        parts = {part.section: part for part in shown.reading.attachments} if shown.reading else {}
+        if attachment_id not in parts:
+            raise not_found(
+                "This message has no such attachment. Use an id that get_message lists.",
+                argument="attachment_id",
+                attachment_ids=list(parts)[:100],
+            )
+        return release(parts[attachment_id])
+
+    def file_place(self, attachment_id: str) -> FilePlace:
+        raise gone()
+
+    def offers(self, part: Part) -> bool:
+        return True
+
+    def check_file(self, released: Released, sniffed: str) -> None:
+        """Whatever it is, it may leave."""
 
     def _name(self, fetched: Fetched) -> str:
         return self.naming.write(fetched.folder, fetched.uid, fetched.uid_validity)

@@ -59,12 +59,20 @@ class SinceCursors:
 
 
 def feed_cursors(
-    seal: Seal, identity: str, mailboxes: Sequence[str] | None, folder: str | None, query: Query
+    seal: Seal,
+    identity: str,
+    mailboxes: Sequence[str] | None,
+    folder: str | None,
+    query: Query,
+    policies: Sequence[bytes] = (),
 ) -> SinceCursors:
-    """The cursors of one feed: of these mailboxes in any order or of all there ever are, of a folder and a search."""
+    """The cursors of one feed: of these mailboxes in any order or of all there ever are, of a folder and a search.
+
+    `policies` are the hashes of those that bind the caller there.
+    """
     scope = b"" if mailboxes is None else ",".join(sorted(mailboxes)).encode()
     fitting = hashlib.sha256(repr(query).encode()).digest()
-    return SinceCursors(seal, identity, (scope, (folder or "").encode(), fitting))
+    return SinceCursors(seal, identity, (scope, (folder or "").encode(), fitting, *policies))
 
 
 class _Octets:

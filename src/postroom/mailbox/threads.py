@@ -85,6 +85,24 @@ class Threads:
         messages = tuple(read[one] for one in _in_order(read, grouped.folder, place))
         return Thread(grouped.folder, messages, grouped.incomplete or (_CUT if is_cut else None))
 
+    async def members(self, folder: str, uid: str) -> tuple[Shown, ...]:
+        """The messages of the conversation without their texts, oldest first. Raises a `GatewayError`."""
+        since = self._clock.monotonic()
+        ((number, uid_validity),) = asked_for(
+            self._sight.naming, folder_name(folder), [uid], whole=False, several=False
+        ).values()
+        numbering = None if uid_validity is None else Numbering(uid_validity, changed(uid))
+
+        async def look(_: OpenFolder, _uids: Sequence[int]) -> None:
+            return None
+
+        grouped = await self._sight.conversations.around(folder, number, numbering, look)
+        if grouped is None:
+            raise gone(uid)
+        (group,) = grouped.groups
+        read = await self._read(grouped, _newest(group, (grouped.folder, number)), since, texts=False)
+        return tuple(read[one] for one in _in_order(read, grouped.folder))
+
     async def recent(self, folder: str, *, limit: int, cursor: str | None) -> ThreadList:
         """The conversations with the newest messages in a folder, or those after `cursor`, without texts.
 
@@ -188,7 +206,8 @@ def _in_order(read: Mapping[Place, Shown], home: str, kept: Place | None = None)
     for place in sorted(read, key=lambda one: (one != kept, one[0] != home, moments[one][:2])):
         once.setdefault(_identity(place, read[place]), place)
     places = list(once.values())
-    order = oldest_first([kin_of(read[one].head) for one in places], [moments[one] for one in places])
+    kin = [kin_of(read[one].head, read[one].threading) for one in places]
+    order = oldest_first(kin, [moments[one] for one in places])
     return [places[one] for one in order]
 
 
@@ -198,10 +217,10 @@ def _identity(place: Place, shown: Shown) -> object:
     Where the texts are known they must be the same too: nobody can put his words in the place of another's.
     """
     head, reading = shown.head, shown.reading
-    if not head.message_id:
+    if not shown.threading.message_id:
         return place
     words = (reading.reader_quoted, reading.links, reading.parts) if reading else None
-    return head.message_id, head.date, head.subject, head.from_, words
+    return shown.threading.message_id, head.date, head.subject, head.from_, words
 
 
 def _moment(place: Place, shown: Shown) -> tuple[datetime, datetime, int]:

@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 
 from postroom.base.caller import Caller
 from postroom.base.clock import Clock
-from postroom.base.errors import GatewayError, not_found
+from postroom.base.errors import GatewayError
+from postroom.base.levels import Access
 from postroom.base.seal import Seal
 from postroom.config import MailboxConfig
-from postroom.mail.model import Shown
-from postroom.mail.query.sorting import ORDERS
+from postroom.mail.model import Part, Released, Shown
+from postroom.mail.query.sorting import Order
 from postroom.mail.query.tree import All, Query
 from postroom.mailbox.cursors import Cursors, Position, bad_cursor
 from postroom.mailbox.downloads import Download, open_download
@@ -25,7 +26,7 @@ from postroom.mailbox.organizing import Organizer
 from postroom.mailbox.outcomes import Results
 from postroom.mailbox.reading import OpenFolder
 from postroom.mailbox.searching import NEWEST, OLDEST, Search, Sought
-from postroom.mailbox.sight import Sight
+from postroom.mailbox.sight import Change, Sight
 from postroom.mailbox.statistics import Statistics
 from postroom.mailbox.threads import Thread, ThreadList, Threads
 from postroom.mailbox.uids import Asked, asked_for, changed, check_uids, gone
@@ -45,7 +46,8 @@ class Listing:
     incomplete: str | None
     name: bytes = _LIST
     """Of what list this is a page: a cursor is good for no other."""
-    sort: str = NEWEST
+    order: Order | None = None
+    """None of a list in the order of UIDs."""
 
 
 class MailboxView:
@@ -61,14 +63,29 @@ class MailboxView:
         self._clock = clock
 
     @property
+    def seal(self) -> tuple[bytes, ...]:
+        """What cursors are bound to beside the list that they are of."""
+        return self._sight.seal
+
+    @property
+    def most_changes(self) -> int | None:
+        """Messages that may be changed in a day; None for no bound."""
+        return self._sight.most_changes
+
+    @property
     def default_folder(self) -> str:
         return self._settings.imap.default_folder if self._settings.imap else "INBOX"
 
     async def folders(self) -> tuple[Folder, ...]:
         return await self._sight.folders()
 
+    async def seen_folders(self) -> list[tuple[Folder, Access]]:
+        """Those that the caller may know of, INBOX first, and what it may do with each."""
+        return [(folder, self._sight.access(folder)) for folder in await self._sight.folders()]
+
     async def statistics(self) -> Statistics:
-        return await self._account.statistics()
+        """How many messages the caller sees in each folder, and the quota where it may know it."""
+        return await self._sight.statistics()
 
     @property
     def identities(self) -> tuple[str, ...]:
@@ -81,21 +98,33 @@ class MailboxView:
             position = await self._position(opened, cursor, _LIST)
             below, sight = position.uid if position else None, self._sight
             page = await read_page(opened, below=below, limit=limit, show=sight.rows, most=sight.most_looked_at)
-            return self._listing(opened, page, _LIST, NEWEST)
+            return self._listing(opened, page, _LIST)
 
     async def search(
-        self, folder: str | None, query: Query, *, sort: str | None, limit: int, cursor: str | None
+        self,
+        folder: str | None,
+        query: Query,
+        *,
+        sort: str | None = None,
+        order: Order | None = None,
+        limit: int,
+        cursor: str | None,
     ) -> Listing:
-        """The first rows that fit, or those after `cursor`; `sort` is a name of `SORTS`. Raises a `GatewayError`."""
-        order = sort or NEWEST
-        name = b"search" + hashlib.sha256(repr((query, order)).encode()).digest()
+        """The first rows that fit, or those after `cursor`; `sort` is a name of `SORTS`. Raises a `GatewayError`.
+
+        `order` is one that has no name.
+        """
+        self._sight.check_query(query)
+        by = f"{order.criteria} {order.descending}" if order else sort or NEWEST
+        name = b"search" + hashlib.sha256(repr((query, by)).encode()).digest()
         async with self._sight.open(folder or self.default_folder) as opened:
-            sought = Sought(query, order, await self._position(opened, cursor, name), limit)
+            sought = Sought(query, by, await self._position(opened, cursor, name), limit, order)
             page = await self._search(opened, sought, self._sight.rows).page()
-            return self._listing(opened, page, name, order)
+            return self._listing(opened, page, name, sought.order)
 
     async def follow(self, folder: str | None, place: Place | None, query: Query, *, limit: int) -> Followed:
         """What came after `place` and fits, oldest first; without one, where now ends. Raises a `GatewayError`."""
+        self._sight.check_query(query)
         async with self._sight.open(folder or self.default_folder) as opened:
 
             async def seek(after: int, most: int, show: Show) -> tuple[Page, int | None]:
@@ -118,11 +147,23 @@ class MailboxView:
 
     async def mark_seen(self, folder: str | None, uids: Sequence[str], *, seen: bool) -> Results:
         """Set or clear \\Seen. As every change it raises for what concerns all messages, and tells the rest of each."""
+        self._sight.check(Change(flags=("seen",)))
         name, asked = self._asked(folder, uids, whole=False)
         return await self._organizer.mark_seen(name, asked, seen=seen)
 
+    async def flag(self, folder: str, uid: str, flags: Sequence[str], *, add: bool) -> None:
+        """Set or clear flags, of seen, flagged and answered, on one message. Raises a `GatewayError`."""
+        self._sight.check(Change(flags=tuple(flags)))
+        name, asked = self._asked(folder, [uid], whole=False, several=False)
+        (result,) = (
+            await self._organizer.flag(name, asked, [f"\\{flag.title()}" for flag in flags], wanted=add)
+        ).results
+        if result.error is not None:
+            raise result.error
+
     async def mark_answered(self, folder: str | None, uid: str) -> Results:
         """Set \\Answered."""
+        self._sight.check(Change(flags=("answered",)))
         name, asked = self._asked(folder, [uid], whole=True)
         return await self._organizer.mark_answered(name, asked)
 
@@ -130,6 +171,7 @@ class MailboxView:
         self, folder: str | None, uids: Sequence[str], add: Sequence[str], remove: Sequence[str]
     ) -> Results:
         """Give and take labels, which are keywords, or Gmail's."""
+        self._sight.check(Change(labels=(*add, *remove)))
         name, asked = self._asked(folder, uids, whole=False)
         return await self._organizer.label(name, asked, add, remove)
 
@@ -140,6 +182,7 @@ class MailboxView:
 
     async def delete(self, folder: str | None, uids: Sequence[str], *, permanent: bool) -> Results:
         """Move to Trash; or erase for good, in Trash alone."""
+        self._sight.check(Change(trashes=not permanent, erases=permanent))
         name, asked = self._asked(folder, uids, whole=True)
         return await self._organizer.delete(name, asked, permanent=permanent)
 
@@ -149,7 +192,13 @@ class MailboxView:
 
     async def thread(self, folder: str | None, uid: str) -> Thread:
         """The conversation of a message, with its texts. Raises a `GatewayError`."""
-        return await self._threads.around(folder or self.default_folder, uid)
+        thread = await self._threads.around(folder or self.default_folder, uid)
+        await self._sight.note_read(thread.messages)
+        return thread
+
+    async def conversation(self, folder: str | None, uid: str) -> tuple[Shown, ...]:
+        """The messages of a conversation without their texts, oldest first. Raises a `GatewayError`."""
+        return await self._threads.members(folder or self.default_folder, uid)
 
     async def threads(self, folder: str | None, *, limit: int, cursor: str | None) -> ThreadList:
         """Recent conversations, or those after `cursor`, without texts. Raises a `GatewayError`."""
@@ -160,12 +209,19 @@ class MailboxView:
         return self._threads.cursor_after(page, thread)
 
     @property
+    def drafting(self) -> MailboxView:
+        """The same mailbox for whoever writes drafts there."""
+        return MailboxView(self._caller, self._settings, self._sight.drafting(), self._seal, self._clock)
+
+    @property
     def drafts(self) -> Drafts:
         """What lies in Drafts."""
-        return Drafts(self._sight, self._organizer, self.source)
+        view = self.drafting
+        return Drafts(view._sight, view._organizer, view._own_source)
 
     async def create_folder(self, name: str) -> tuple[str, bool]:
         """The new folder's name as lists tell it, and whether it was made now. Raises a `GatewayError`."""
+        self._sight.check(Change(creates=name))
         return await self._account.create_folder(name)
 
     def reaches(self, place: Place, row: Shown) -> bool:
@@ -176,8 +232,7 @@ class MailboxView:
     def cursor_after(self, listing: Listing, row: Shown) -> str:
         """A cursor that goes on behind this row of a page: for an answer that had to be cut shorter."""
         uid, uid_validity = self._sight.naming.read(listing.folder, row.uid)
-        order = ORDERS.get(listing.sort)
-        position = Position(uid, uid_validity or 0, order.key(row) if order else "")
+        position = Position(uid, uid_validity or 0, listing.order.key(row) if listing.order else "")
         return self._cursors(listing.folder, listing.name).write(position, self._clock.now())
 
     async def messages(self, folder: str | None, uids: Sequence[str]) -> Mapping[str, Shown | GatewayError]:
@@ -195,26 +250,40 @@ class MailboxView:
         for uid in uids:
             shown = read.get(current[uid]) if uid in current else None
             answers[uid] = shown or self._sight.told(gone(uid) if uid in current else changed(uid))
+        await self._sight.note_read(one for one in answers.values() if isinstance(one, Shown))
         return answers
 
     async def attachment(self, folder: str | None, uid: str, attachment_id: str) -> tuple[Shown, Download]:
         """A file of a message, open for reading. Raises a `GatewayError`."""
         shown = await self.message(folder, uid)
-        reading = shown.reading
-        parts = {part.section: part for part in reading.attachments} if reading else {}
-        if attachment_id not in parts or reading is None:
-            raise not_found(
-                "This message has no such attachment. Use an id that get_message lists.",
-                argument="attachment_id",
-                attachment_ids=list(parts)[:100],
-            )
-        released = release(parts[attachment_id])
-        return shown, await open_download(self._account, self._place(shown), released, by_section=reading.by_section)
+        return shown, await self._download(shown, self._sight.released(shown, attachment_id))
 
     async def source(self, folder: str | None, uid: str) -> tuple[Shown, Download]:
         """A message's own octets, open for reading. Raises a `GatewayError`."""
+        self._sight.check_source()
+        return await self._own_source(folder, uid)
+
+    async def _own_source(self, folder: str | None, uid: str) -> tuple[Shown, Download]:
+        """The same of what the caller has written itself."""
         shown = await self.message(folder, uid)
         return shown, await open_download(self._account, self._place(shown), release(WHOLE_MESSAGE), by_section=True)
+
+    async def file(self, attachment_id: str) -> Download:
+        """A file by the sealed id that a bound caller has of it, open for reading. Raises `not_found`."""
+        place = self._sight.file_place(attachment_id)
+        uid = self._sight.naming.write(place.folder, place.uid, place.uid_validity)
+        _, download = await self.attachment(place.folder, uid, attachment_id)
+        return download
+
+    def offers(self, part: Part) -> bool:
+        """Whether a file of a message that was shown may be had, as far as its description tells."""
+        return self._sight.offers(part)
+
+    async def _download(self, shown: Shown, released: Released) -> Download:
+        by_section = shown.reading is not None and shown.reading.by_section
+        download = await open_download(self._account, self._place(shown), released, by_section=by_section)
+        self._sight.check_file(released, download.sniffed)
+        return download
 
     async def message(self, folder: str | None, uid: str) -> Shown:
         """One message with its content. Raises `not_found`."""
@@ -246,8 +315,8 @@ class MailboxView:
         number, uid_validity = self._sight.naming.read(shown.folder, shown.uid)
         return FilePlace(shown.uid, shown.folder, number, uid_validity or 0)
 
-    def _listing(self, opened: OpenFolder, page: Page, name: bytes, sort: str) -> Listing:
-        listing = Listing(opened.name, page.rows, None, page.incomplete, name, sort)
+    def _listing(self, opened: OpenFolder, page: Page, name: bytes, order: Order | None = None) -> Listing:
+        listing = Listing(opened.name, page.rows, None, page.incomplete, name, order)
         if page.last_uid is None:
             return listing
         return replace(listing, next_cursor=self.cursor_after(listing, page.rows[-1]))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
 
 from postroom.base.clock import Clock
 from postroom.base.secret import Secret
@@ -52,6 +53,17 @@ def smtp_server(smtp: SmtpConfig, limits: LimitsConfig) -> Submission:
         connect_seconds=limits.connect_seconds,
         command_seconds=limits.command_seconds,
     )
+
+
+async def passwords(mailboxes: Iterable[MailboxConfig]) -> list[str]:
+    """The passwords and access tokens of all mailboxes that can be had now, so that none of them is ever sent."""
+    found: list[str] = []
+    for mailbox in mailboxes:
+        for server in (mailbox.imap, mailbox.smtp):
+            credential = server.credential if server is not None else None
+            with suppress(CredentialError):
+                found += [(await credential.reveal()).reveal()] if credential is not None else []
+    return found
 
 
 def _endpoint(server: ImapConfig | SmtpConfig) -> Endpoint:

@@ -56,7 +56,7 @@ _LONGEST_LIST = 20_000
 """Characters of a list written as text."""
 
 
-def _list(value: Any) -> Any:
+def listed(value: Any) -> Any:
     """A list, a JSON list in a string, or words with commas between them."""
     if not isinstance(value, str):
         return value if isinstance(value, list) else [value]
@@ -74,8 +74,8 @@ def _list(value: Any) -> Any:
 Boolean = Annotated[bool, BeforeValidator(_boolean)]
 Integer = Annotated[int, BeforeValidator(_integer)]
 Uid = Annotated[str, BeforeValidator(_uid), Field(min_length=1, max_length=512)]
-Uids = Annotated[list[Uid], BeforeValidator(_list)]
-Words = Annotated[list[Annotated[str, Field(min_length=1)]], BeforeValidator(_list)]
+Uids = Annotated[list[Uid], BeforeValidator(listed)]
+Words = Annotated[list[Annotated[str, Field(min_length=1)]], BeforeValidator(listed)]
 
 
 class MailboxAsk(Ask):

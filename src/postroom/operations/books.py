@@ -56,6 +56,18 @@ class Books:
             )
             raise GatewayError(Code.RATE_LIMITED, message, retry_after=seconds, limit=most)
 
+    async def spend_changes(self, identity: str, count: int, most: int) -> None:
+        """Raises `rate_limited` when a bound caller would change more messages in a day than its policy lets it."""
+        try:
+            seconds = await spending.spend(
+                self._database, identity, "changes", count, most, self._clock.now(), window=spending.DAY
+            )
+        except StoreError as failure:
+            raise unwritable() from failure
+        if seconds:
+            message = f"The policy of this token lets it change {most:,} messages a day; try again in {seconds} s."
+            raise GatewayError(Code.RATE_LIMITED, message, retry_after=seconds, limit=most)
+
     async def stopped(self, what: Stopped) -> bool:
         """Whether the operator has stopped that, as of this moment. Raises `unavailable` if nobody can tell."""
         try:

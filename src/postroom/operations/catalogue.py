@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias
 
+from postroom.base.caller import Toolset
 from postroom.operations import (
     administering,
     auditing,
@@ -15,6 +16,7 @@ from postroom.operations import (
     organizing,
     overview,
     reading,
+    relay,
     searching,
     sending,
     threadlists,
@@ -51,4 +53,25 @@ _ALL: tuple[Operation[Any, Any], ...] = (
     administering.health_check,
 )
 
-CATALOGUE: Mapping[str, Operation[Any, Any]] = MappingProxyType({operation.name: operation for operation in _ALL})
+_RELAY: tuple[Operation[Any, Any], ...] = (
+    relay.listing.list_folders,
+    relay.listing.list_messages,
+    relay.listing.search_messages,
+    relay.reading.read_message,
+    relay.reading.read_messages,
+    relay.sending.send_message,
+    relay.changing.update_message_flags,
+    relay.reading.download_attachment,
+)
+
+Catalogue: TypeAlias = Mapping[str, Operation[Any, Any]]
+
+
+def _named(operations: tuple[Operation[Any, Any], ...]) -> Catalogue:
+    return MappingProxyType({operation.name: operation for operation in operations})
+
+
+CATALOGUE: Catalogue = _named(_ALL)
+"""Of the toolset `mailbox`."""
+CATALOGUES: Mapping[Toolset, Catalogue] = MappingProxyType({Toolset.MAILBOX: CATALOGUE, Toolset.RELAY: _named(_RELAY)})
+"""By toolset. Two operations of one name never meet: a caller has one toolset."""

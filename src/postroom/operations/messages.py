@@ -210,7 +210,7 @@ def _brief_fields(shown: Shown, room: Room, form: Form) -> dict[str, Any]:
     if form.together and not fields["attachments"]:
         del fields["attachments"]
     if reading is not None and reading.invitation:
-        fields["invitation"] = _brief_invitation(reading.invitation, room)
+        fields["invitation"] = brief_invitation(reading.invitation, room)
     return fields
 
 
@@ -284,6 +284,6 @@ def _invitation(invitation: Invitation, room: Room) -> InvitationEntry:
     )
 
 
-def _brief_invitation(invitation: Invitation, room: Room) -> BriefInvitation:
+def brief_invitation(invitation: Invitation, room: Room) -> BriefInvitation:
     told = _invitation(invitation, room).json_ready()
     return BriefInvitation(**{name: value for name, value in told.items() if value})

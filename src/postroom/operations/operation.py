@@ -68,6 +68,8 @@ class Call:
     """The name of this call in the audit; empty for one that only reads."""
     place: Place = field(default_factory=Place)
     """Among those that hold much at once."""
+    public_url: str = ""
+    """Where files can be had."""
 
     def note(self, **facts: Any) -> None:
         """Add facts to the record of this call's outcome: small JSON values, never what a message says."""
@@ -78,6 +80,13 @@ class Call:
         if self.books is None:
             raise unwritable()
         await self.books.spend_moves(self.caller.token, count)
+
+    async def spend_changes(self, view: MailboxView, count: int) -> None:
+        """Before changing that many messages in any way. Raises `rate_limited` for a bound caller's daily bound."""
+        if self.books is None:
+            raise unwritable()
+        if (most := view.most_changes) is not None:
+            await self.books.spend_changes(f"{self.caller.identity} {view.name}", count, most)
 
     async def stopped(self, what: Stopped = Stopped.SENDS) -> bool:
         """Whether the operator has stopped that since the call began: to be asked before what cannot be undone."""
@@ -133,6 +142,8 @@ class Operation(Generic[AskT, AnswerT]):
     """The type that `run` returns: a model, or a union of models."""
     run: Callable[[Call, AskT], Awaitable[AnswerT]]
     foreign: str | None
+    is_tool: bool
+    """A model is offered it; what is not is for programs alone."""
     audited: Callable[[AskT], Mapping[str, Any]]
     """What the audit's intent says of validated arguments."""
 
@@ -162,6 +173,7 @@ def operation(
     effect: Effect,
     access: Access,
     foreign: str | None = None,
+    is_tool: bool = True,
     audited: Callable[[Any], Mapping[str, Any]] = _messages,
 ) -> Callable[[Handler[AskT, AnswerT]], Operation[AskT, AnswerT]]:
     """Turn a handler into its declaration: name, models and description are its own."""
@@ -179,6 +191,7 @@ def operation(
             answer=hints["return"],
             run=handler,
             foreign=foreign,
+            is_tool=is_tool,
             audited=audited,
         )
 

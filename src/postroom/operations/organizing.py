@@ -135,6 +135,7 @@ async def delete_message(call: Call, ask: DeleteMessage) -> Changed | Count:
     """Move messages to Trash."""
     view = call.mailbox(ask.mailbox)
     view.check_uids(ask.asked, whole=True, several=ask.uids is not None)
+    await call.spend_changes(view, len(ask.asked))
     await call.spend_moves(len(ask.asked))
     call.note(permanent=ask.permanent)
     return _told(call, ask.uids, await view.delete(ask.folder, ask.asked, permanent=ask.permanent))
@@ -151,6 +152,7 @@ async def mark_seen(call: Call, ask: MarkSeen) -> Changed | Count:
     """Mark messages as seen, or with seen: false as unseen."""
     view = call.mailbox(ask.mailbox)
     view.check_uids(ask.asked, whole=False, several=ask.uids is not None)
+    await call.spend_changes(view, len(ask.asked))
     return _told(call, ask.uids, await view.mark_seen(ask.folder, ask.asked, seen=ask.seen))
 
 
@@ -159,6 +161,7 @@ async def set_labels(call: Call, ask: SetLabels) -> Changed | Count:
     """Add or remove labels (IMAP keywords; at Gmail its labels)."""
     view = call.mailbox(ask.mailbox)
     view.check_uids(ask.asked, whole=False)
+    await call.spend_changes(view, len(ask.asked))
     return _told(call, ask.uids, await view.label(ask.folder, ask.asked, ask.add or (), ask.remove or ()))
 
 
@@ -167,6 +170,7 @@ async def move_messages(call: Call, ask: MoveMessages) -> Changed | Count:
     """Move messages to another folder; they get new uids there."""
     view = call.mailbox(ask.mailbox)
     view.check_uids(ask.asked, whole=True)
+    await call.spend_changes(view, len(ask.asked))
     await call.spend_moves(len(ask.asked))
     return _told(call, ask.uids, await view.move(ask.folder, ask.asked, ask.destination))
 

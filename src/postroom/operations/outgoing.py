@@ -19,6 +19,7 @@ from postroom.mail.outgoing.address import MAX_RECIPIENTS, of_parts, read_addres
 from postroom.mail.outgoing.file import outgoing_file
 from postroom.mail.outgoing.model import OutgoingFile, StrictAddress
 from postroom.mailbox.downloads import Download
+from postroom.mailbox.judge import Purpose
 from postroom.mailbox.view import MailboxView
 from postroom.operations.access import lacks
 from postroom.operations.ask import MailboxAsk
@@ -191,17 +192,26 @@ async def fingerprint(tool: str, mailbox: str, ask: BodyAsk) -> str:
     fields = {name: getattr(ask, name) for name in type(ask).model_fields if name not in ("mailbox", "idempotency_key")}
     said = [tool, mailbox, fields]
     if _length(ask) < _MUCH:
-        return _digest(said)
-    return await asyncio.to_thread(_digest, said)
+        return digest(said)
+    return await asyncio.to_thread(digest, said)
 
 
-def _digest(said: Sequence[Any]) -> str:
+def digest(said: Sequence[Any]) -> str:
+    """A name for what was said, which nothing else has."""
     return hashlib.sha256(orjson.dumps(said, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 def _length(ask: BodyAsk) -> int:
     given = sum(len(file.base64) for file in ask.attachments or () if isinstance(file, Data))
     return len(ask.body_text or "") + len(ask.body_html or "") + given
+
+
+def forwarding(ask: BodyAsk) -> Purpose:
+    """What somebody means to do who writes a new message: with files of other messages it forwards."""
+    references = [one for one in ask.attachments or () if isinstance(one, Reference)]
+    if any(one.attachment_id is None for one in references):
+        return Purpose.FORWARD_RAW
+    return Purpose.FORWARD if references else Purpose.SEND
 
 
 def check_may_attach(call: Call, given: Sequence[Given] | None) -> None:

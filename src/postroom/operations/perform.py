@@ -5,29 +5,33 @@ from __future__ import annotations
 import asyncio
 import difflib
 import secrets
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import orjson
 from pydantic import ValidationError
 
-from postroom.base.caller import Caller
+from postroom.base.caller import Caller, Toolset
 from postroom.base.clock import Clock
 from postroom.base.errors import Code, GatewayError, internal, invalid, not_found
 from postroom.base.logs import Log
 from postroom.config import LimitsConfig
 from postroom.mailbox.directory import Directory
+from postroom.mailbox.discretion import discreet
 from postroom.operations import entries
 from postroom.operations.answer import Answer
 from postroom.operations.ask import Ask, MailboxAsk
 from postroom.operations.blob import Blob
 from postroom.operations.books import Books, stopped_by_operator
-from postroom.operations.catalogue import CATALOGUE
+from postroom.operations.catalogue import CATALOGUES, Catalogue
 from postroom.operations.faults import argument_error
 from postroom.operations.operation import Call, Operation, Surface
 from postroom.operations.places import Place
-from postroom.operations.rate import Rate
+from postroom.operations.rate import Allowance, Rate
 from postroom.operations.trail import Counted, Trail, unwritable
 from postroom.store.switch import Stopped
 
@@ -50,26 +54,30 @@ class Corridor:
         log: Log,
         limits: LimitsConfig,
         books: Books | None = None,
-        catalogue: Mapping[str, Operation[Any, Any]] = CATALOGUE,
+        catalogues: Mapping[Toolset, Catalogue] = CATALOGUES,
+        public_url: str = "",
     ) -> None:
-        self.catalogue = catalogue
+        self.catalogues = catalogues
+        self._public_url = public_url
         self._directory = directory
         self._clock = clock
         self._log = log
         self._books = books
-        self._rate = Rate(limits.requests_per_minute, clock)
+        self._rate = Rate(clock)
+        self._allowance = Allowance(limits.requests_per_minute, limits.requests_per_minute)
+        self._running: Counter[str] = Counter()
         self._inline_max_bytes = limits.mcp_inline_max_bytes
 
     def offered(self, caller: Caller) -> list[Operation[Any, Any]]:
         """The operations that this caller may see, in the catalogue's order."""
-        return [operation for operation in self.catalogue.values() if operation.access.offered(caller)]
+        return [operation for operation in self.catalogues[caller.toolset].values() if operation.access.offered(caller)]
 
     async def admit(self, name: str, caller: Caller, surface: Surface, mailbox: object = None) -> Operation[Any, Any]:
         """The operation of that name. Raises `not_found`, or `permission_denied` without its scope.
 
         `mailbox` is what the caller calls the one it is about; so says the audit of a refusal.
         """
-        operation = self.catalogue.get(name)
+        operation = self.catalogues[caller.toolset].get(name)
         if operation is None:
             raise self._unknown(name, caller)
         if not operation.access.offered(caller):
@@ -100,7 +108,37 @@ class Corridor:
     ) -> dict[str, Any] | Blob:
         """The answer as JSON values, or as octets to be streamed where that can be. Raises `GatewayError` alone."""
         operation = await self.admit(name, caller, surface, arguments.get("mailbox"))
-        call = Call(caller, surface, self._directory, partial(self._failed, name), self._books)
+        if caller.binding is None:
+            return await self._performed(operation, arguments, caller, surface)
+        policy = self._directory.policy(caller)
+        try:
+            if policy is None:
+                return await self._performed(operation, arguments, caller, surface)
+            with self._one_more(caller, policy.limits.concurrent):
+                answer = await self._performed(operation, arguments, caller, surface)
+            return _within(answer, policy.limits.response_bytes)
+        except GatewayError as error:
+            raise discreet(error) from error
+
+    @contextmanager
+    def _one_more(self, caller: Caller, most: int) -> Iterator[None]:
+        """So many calls of a bound token at a time."""
+        if self._running[caller.token] >= most:
+            message = f"This token may make {most} calls at a time; wait for the answer to one of them."
+            raise GatewayError(Code.RATE_LIMITED, message, retry_after=1, limit=most)
+        self._running[caller.token] += 1
+        try:
+            yield
+        finally:
+            self._running[caller.token] -= 1
+            if not self._running[caller.token]:
+                del self._running[caller.token]
+
+    async def _performed(
+        self, operation: Operation[Any, Any], arguments: Mapping[str, Any], caller: Caller, surface: Surface
+    ) -> dict[str, Any] | Blob:
+        failed = partial(self._failed, operation.name)
+        call = Call(caller, surface, self._directory, failed, self._books, public_url=self._public_url)
         try:
             ask = await self._shaped(operation, arguments, call)
             if operation.effect.read_only:
@@ -203,7 +241,11 @@ class Corridor:
             self._log.warning("mail.failed", tool=tool, mailbox=mailbox, code=error.code, reason=reason)
 
     def _spend(self, caller: Caller) -> None:
-        seconds = self._rate.spend(caller.token)
+        policy = self._directory.policy(caller)
+        allowance = self._allowance
+        if policy is not None:
+            allowance = Allowance(policy.limits.requests_per_minute, policy.limits.burst)
+        seconds = self._rate.spend(caller.token, allowance)
         if seconds:
             message = f"This token makes too many calls; try again in {seconds} s."
             raise GatewayError(Code.RATE_LIMITED, message, retry_after=seconds)
@@ -213,6 +255,14 @@ class Corridor:
         nearest = difflib.get_close_matches(name[:_LONGEST_NAME], names, n=1)
         hint = f" Did you mean {nearest[0]}?" if nearest else ""
         return not_found(f"There is no such tool.{hint}", tools=names)
+
+
+def _within(answer: dict[str, Any] | Blob, most: int) -> dict[str, Any] | Blob:
+    """The answer, unless a bound caller may have none of that size."""
+    if isinstance(answer, Blob) or len(orjson.dumps(answer)) <= most:
+        return answer
+    message = f"The answer has more than the {most:,} octets that the policy of this token allows. Ask for less."
+    raise GatewayError(Code.TOO_LARGE, message, limit=most)
 
 
 async def _json_ready(answer: Answer) -> dict[str, Any]:

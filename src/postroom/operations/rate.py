@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 from postroom.base.clock import Clock
 
@@ -11,24 +12,31 @@ _GRAIN = 1e-6
 """What sums of fractions may lack of a whole call: who waits as told must not be turned away."""
 
 
-class Rate:
-    """`per_minute` calls for each key, all of them at once if they were saved up; 0 means no limit."""
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """`per_minute` calls, `burst` of them at once if they were saved up; 0 means no limit."""
 
-    def __init__(self, per_minute: int, clock: Clock) -> None:
-        self._per_minute = per_minute
+    per_minute: int
+    burst: int
+
+
+class Rate:
+    """What each key has left of its allowance."""
+
+    def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._left: dict[str, tuple[float, float]] = {}
 
-    def spend(self, key: str) -> int:
+    def spend(self, key: str, allowance: Allowance) -> int:
         """Take one call. Returns 0, or the whole seconds after which the next is free."""
-        if not self._per_minute:
+        if not allowance.per_minute:
             return 0
         now = self._clock.monotonic()
-        left, since = self._left.get(key, (float(self._per_minute), now))
-        left = min(self._per_minute, left + (now - since) * self._per_minute / 60)
+        left, since = self._left.get(key, (float(allowance.burst), now))
+        left = min(allowance.burst, left + (now - since) * allowance.per_minute / 60)
         if left < 1 - _GRAIN:
             self._left[key] = (left, now)
-            return math.ceil((1 - left) * 60 / self._per_minute)
+            return math.ceil((1 - left) * 60 / allowance.per_minute)
         if len(self._left) >= _MOST_TOKENS:
             self._left.clear()
         self._left[key] = (max(0.0, left - 1), now)

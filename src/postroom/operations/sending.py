@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from dataclasses import replace
+from typing import Annotated
 
 from pydantic import Field
 
 from postroom.base.caller import Scope
 from postroom.base.errors import GatewayError, invalid
+from postroom.mail.model import Shown
 from postroom.mail.outgoing.compose import checked
-from postroom.mail.outgoing.model import Cleared, Outgoing, StrictAddress
-from postroom.mail.outgoing.replying import Reply, derive_reply
+from postroom.mail.outgoing.model import Outgoing, StrictAddress
+from postroom.mail.outgoing.replying import Reply
 from postroom.mailbox.drafts import Drafts, Saved
 from postroom.mailbox.faults import why_undone
+from postroom.mailbox.judge import Answered, Purpose, answered
 from postroom.mailbox.outbox import Outbox
-from postroom.mailbox.sending import Taken
 from postroom.mailbox.sentcopy import Copy
 from postroom.mailbox.view import MailboxView
 from postroom.operations.access import Access
-from postroom.operations.answer import Answer
 from postroom.operations.ask import Boolean, MailboxAsk, Uid
-from postroom.operations.books import stopped_by_operator
-from postroom.operations.drafting import Draft, left_out_of, note_recipients, saved_draft
+from postroom.operations.delivery import Case, Delivery, Sent, claim
+from postroom.operations.drafting import Draft, check_may_save, left_out_of, note_recipients, saved_draft
 from postroom.operations.journal import Entry, Facts
-from postroom.operations.operation import SENDS, Call, Surface, operation
+from postroom.operations.operation import SENDS, Call, operation
 from postroom.operations.outgoing import (
     BodyAsk,
     Key,
@@ -35,6 +33,7 @@ from postroom.operations.outgoing import (
     check_may_attach,
     files_of,
     fingerprint,
+    forwarding,
     recipients_of,
 )
 from postroom.store.sends import Claim
@@ -64,41 +63,6 @@ class SendDraft(MailboxAsk):
     """A retry with the same key is not sent again; without one, none with the same uid is."""
 
 
-class Refused(Answer):
-    """A recipient that the server did not take, with its codes (RFC 5321, RFC 3463)."""
-
-    address: str
-    code: int
-    """Of SMTP."""
-    enhanced: str = ""
-    """Such as 5.1.1, where the server gives one."""
-    temporary: bool
-    """The server may take it later."""
-
-
-class Sent(Answer):
-    """A message that the server has taken."""
-
-    outcome: str
-    """accepted: the only one that is no error."""
-    message_id: str
-    from_: str = Field(alias="from")
-    to: list[str]
-    cc: list[str]
-    accepted: list[str]
-    """Recipients that the server took it for, those of bcc among them."""
-    refused: list[Refused]
-    """Recipients that it did not."""
-    sent_copy: str
-    """filed, by_server, failed, or none where there is no IMAP."""
-    signals: list[str] = Field(default_factory=list)
-    """Set only for an answer that goes elsewhere than to the author."""
-    warnings: list[str] = Field(default_factory=list)
-    """Set only if there are any."""
-    repeated: bool
-    """It was sent before, by a call with the same key, and not again."""
-
-
 @operation("POST /mailboxes/{mailbox}/send", title="Send mail", effect=SENDS, access=_SEND, audited=recipients_of)
 async def send(call: Call, ask: Send) -> Sent:
     """Send a new message. It is delivered at once and cannot be undone; when unsure, use create_draft."""
@@ -125,8 +89,8 @@ async def send(call: Call, ask: Send) -> Sent:
         )
 
     print_ = await fingerprint("send", outbox.name, ask)
-    claim = _claim(call, outbox, sender, print_, ask.idempotency_key)
-    return await _Delivery(call, outbox, claim, meant).once()
+    claimed = claim(call, outbox, sender, print_, ask.idempotency_key)
+    return await Delivery(call, outbox, claimed, meant, case=Case(forwarding(ask))).once()
 
 
 @operation(
@@ -143,20 +107,21 @@ async def reply(call: Call, ask: ReplyAsk) -> Sent | Draft:
     view.check_uids([ask.uid], whole=True, several=False)
     sender = outbox.sender(ask.author)
     print_ = await fingerprint("reply", outbox.name, ask)
-    claim = _claim(call, outbox, sender, print_, ask.idempotency_key)
+    claimed = claim(call, outbox, sender, print_, ask.idempotency_key)
     answer = _Answering(call, ask, view, outbox, sender)
     if ask.draft:
-        return await _saved(call, claim, answer, view.drafts)
+        return await _saved(call, claimed, answer, view.drafts)
     outbox.check_can_send()
 
-    async def answered(_: Copy) -> str | None:
+    async def afterwards(_: Copy) -> str | None:
         try:
             await view.mark_answered(ask.folder, ask.uid)
         except GatewayError as error:
             return f"The answer was sent: do not send it again. But the message is not marked so: {why_undone(error)}"
         return None
 
-    return await _Delivery(call, outbox, claim, answer.meant, answered, answer.said).once()
+    case = Case(Purpose.REPLY_ALL if ask.reply_all else Purpose.REPLY, answer.answered, view.drafts)
+    return await Delivery(call, outbox, claimed, answer.meant, afterwards, answer.said, case).once()
 
 
 @operation("POST /mailboxes/{mailbox}/drafts/{uid}/send", title="Send a draft", effect=SENDS, access=_SEND)
@@ -175,14 +140,15 @@ async def send_draft(call: Call, ask: SendDraft) -> Sent:
         return _DRAFT_STAYS if copy.state == "failed" else await drafts.discard(ask.uid)
 
     name = f"{outbox.name} {number}-{uid_validity}"
-    claim = _claim(call, outbox, sender, hashlib.sha256(f"draft {name}".encode()).hexdigest(), ask.idempotency_key)
+    claimed = claim(call, outbox, sender, hashlib.sha256(f"draft {name}".encode()).hexdigest(), ask.idempotency_key)
     if uid_validity:
-        claim = replace(claim, key=claim.key or f"draft {name}", automatic=False, draft=ask.uid)
-    elif claim.automatic:  # without a numbering a uid may come to name another draft
-        claim = replace(claim, key=None)
+        claimed = replace(claimed, key=claimed.key or f"draft {name}", automatic=False, draft=ask.uid)
+    elif claimed.automatic:  # without a numbering a uid may come to name another draft
+        claimed = replace(claimed, key=None)
     async with drafts.held(ask.uid):
-        told = await _Delivery(call, outbox, claim, meant, sent).once()
-        if told.repeated and uid_validity and told.sent_copy != "failed":
+        case = Case(Purpose.SEND_DRAFT, draft_uid=ask.uid)
+        told = await Delivery(call, outbox, claimed, meant, sent, case=case).once()
+        if told.repeated and told.outcome == "accepted" and uid_validity and told.sent_copy != "failed":
             await drafts.discard(ask.uid)  # it may still be there if nobody knew until now that it was sent
     return told
 
@@ -194,17 +160,20 @@ class _Answering:
         self._call = call
         self._ask = ask
         self._view = view
-        self._outbox = outbox
+        self.outbox = outbox
         self._sender = sender
         self.reply: Reply | None = None
+        self.derived: frozenset[str] = frozenset()
+        self._shown: Shown | None = None
         self._signals: list[str] = []
 
     async def meant(self, message_id: str) -> Outgoing:
         ask = self._ask
         shown = await self._view.message(ask.folder, ask.uid)
+        self._shown = shown
         if shown.reading is not None and "reply_to_differs" in shown.reading.signals:
             self._signals = ["reply_to_differs"]
-        self.reply = derive_reply(shown.head, self._outbox.identities, everyone=ask.reply_all)
+        self.reply, self.derived = self.outbox.reply(shown, everyone=ask.reply_all)
         return Outgoing(
             from_=self._sender,
             to=self.reply.to,
@@ -219,71 +188,16 @@ class _Answering:
             references=self.reply.references,
         )
 
+    async def answered(self) -> tuple[Answered | None, frozenset[str]]:
+        """What is answered, for whoever judges the answer, and whom the gateway took from it."""
+        if self._shown is None:
+            return None, self.derived
+        thread = await self._view.conversation(self._ask.folder, self._ask.uid)
+        return answered(self._shown, thread), self.derived
+
     def said(self) -> dict[str, list[str]]:
         """What the caller should know of whom this goes to."""
         return {"signals": self._signals, "warnings": left_out_of(self.reply)}
-
-
-async def _nothing(_: Copy) -> None:
-    return None
-
-
-@dataclass(frozen=True, slots=True)
-class _Delivery:
-    """One message from its claim in the journal to its copy in Sent."""
-
-    call: Call
-    outbox: Outbox
-    claim: Claim
-    meant: Callable[[str], Awaitable[Outgoing]]
-    """The message under this Message-ID."""
-    afterwards: Callable[[Copy], Awaitable[str | None]] = _nothing
-    """What else to do once it was taken; a warning if that failed, and no error."""
-    said: Callable[[], dict[str, list[str]]] = dict
-
-    async def once(self) -> Sent:
-        facts, repeated = await self.call.journal.once(self.claim, self._attempt, self.outbox.is_in_sent)
-        self.call.note(message_id=facts["message_id"], accepted=facts["accepted"], refused=len(facts["refused"]))
-        self.call.note(sent_copy=facts["sent_copy"], repeated=repeated)
-        return Sent(**{name: value for name, value in facts.items() if value or name in _ALWAYS}, repeated=repeated)
-
-    async def _attempt(self, entry: Entry) -> Facts:
-        outgoing = checked(await self.meant(self.claim.message_id))
-        cleared = await self.outbox.clear(outgoing)
-        self.call.note(message_id=cleared.message_id, sha256=await self.outbox.digest(cleared))
-        self.call.note(recipients=list(cleared.recipients))
-
-        async def before_message(expected: Taken) -> None:
-            if await self.call.stopped():
-                raise stopped_by_operator()
-            await entry.handing(self._facts(outgoing, expected))
-
-        taken = await self.outbox.submit(cleared, before_message)
-        return await self._finish(entry, outgoing, cleared, self._facts(outgoing, taken))
-
-    async def _finish(self, entry: Entry, outgoing: Outgoing, cleared: Cleared, facts: dict[str, Any]) -> Facts:
-        """The server has it: nothing that fails from here on is an error."""
-        _, copy = await asyncio.gather(entry.accepted(facts), self.outbox.file_copy(outgoing, cleared))
-        warnings = [*facts["warnings"], copy.warning, await self.afterwards(copy)]
-        facts |= {"sent_copy": copy.state, "warnings": [one for one in warnings if one]}
-        entry.more(facts)
-        return facts
-
-    def _facts(self, outgoing: Outgoing, taken: Taken) -> dict[str, Any]:
-        return {
-            "outcome": "accepted",
-            "message_id": outgoing.message_id,
-            "from": str(outgoing.from_),
-            "to": list(map(str, outgoing.to)),
-            "cc": list(map(str, outgoing.cc)),
-            "accepted": list(taken.recipients),
-            "refused": list(taken.refused),
-            "sent_copy": self.outbox.copy_before,
-            **({"signals": [], "warnings": []} | self.said()),
-        }
-
-
-_ALWAYS = ("to", "cc", "accepted", "refused")
 
 
 async def _saved(call: Call, claim: Claim, answer: _Answering, drafts: Drafts) -> Draft:
@@ -292,6 +206,7 @@ async def _saved(call: Call, claim: Claim, answer: _Answering, drafts: Drafts) -
     async def attempt(entry: Entry) -> Facts:
         meant = checked(await answer.meant(claim.message_id))
         note_recipients(call, meant)
+        await check_may_save(call, answer.outbox, meant, answer.derived)
         await entry.handing(_draft_facts(meant, answer, Saved(None, "")))
         try:
             saved = await drafts.save(meant)
@@ -317,19 +232,3 @@ async def _saved(call: Call, claim: Claim, answer: _Answering, drafts: Drafts) -
 
 def _draft_facts(meant: Outgoing, answer: _Answering, saved: Saved) -> Facts:
     return {"message_id": meant.message_id, **saved_draft(saved, meant, answer.reply).json_ready()}
-
-
-def _claim(call: Call, outbox: Outbox, sender: StrictAddress, print_: str, key: str | None) -> Claim:
-    """A caller's key is its own word; a call of a model without one is known again by what it says."""
-    named = f"key {hashlib.sha256(key.encode()).hexdigest()}" if key is not None else None
-    if named is None and call.surface is Surface.MCP:
-        named = f"same {print_}"
-    return Claim(
-        request=call.request,
-        token=call.caller.token,
-        key=named,
-        automatic=key is None,
-        fingerprint=print_,
-        mailbox=outbox.name,
-        message_id=outbox.new_message_id(sender),
-    )

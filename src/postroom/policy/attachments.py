@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from postroom.base.levels import Files
 from postroom.mail.model import Part, Released
+from postroom.policy.attachmentrules import Attachments
+from postroom.policy.filefacts import facts_of
 
 WHOLE_MESSAGE = Part(
     section="",
@@ -16,6 +19,11 @@ WHOLE_MESSAGE = Part(
     is_body=False,
 )
 """A message's own source, as a file."""
+
+
+def release_under(part: Part, rules: Attachments) -> Released | None:
+    """The part with leave to be downloaded by a bound caller, or None; its octets are judged once it is open."""
+    return Released(part) if rules.level(facts_of(part)) >= Files.DOWNLOAD else None
 
 
 def release(part: Part) -> Released:

@@ -57,10 +57,16 @@ class Projected:
     """As `text`, of the subject."""
     text: str
     """The filtered text of all bodies with nothing redacted, for the conditions of a policy; it is never shown."""
-    detections: frozenset[str] = frozenset()
-    """Names of detectors and patterns that found something in subject or body, whatever is done about it."""
+    found_in_subject: frozenset[str] = frozenset()
+    """Names of detectors and patterns that found something there, whatever is done about it."""
+    found_in_body: frozenset[str] = frozenset()
     verdict: Verdict = Verdict.ALLOW
     """The lowest that one of them demands."""
+
+    @property
+    def detections(self) -> frozenset[str]:
+        """Both together."""
+        return self.found_in_subject | self.found_in_body
 
 
 def read(content: Content, head: Head, setting: Setting) -> Reading:
@@ -113,7 +119,13 @@ def project(content: Content, head: Head, setting: Setting, rules: ContentRules)
         by_section=content.by_section,
     )
     names = projection.names
-    return Projected(reading, projection.subject, projection.words, names, projection.redaction.verdict(names))
+    found = projection.found_in_subject, projection.found_in_body
+    return Projected(reading, projection.subject, projection.words, *found, projection.redaction.verdict(names))
+
+
+def withheld() -> Reading:
+    """What is read of a message that a person must see first."""
+    return Reading((), None, None, "", "", None, (), None, Authentication(), (), ("withheld",), truncated=False)
 
 
 def _shape(content: Content, head: Head, setting: Setting, projection: Projection) -> Shape:

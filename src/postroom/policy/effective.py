@@ -15,15 +15,15 @@ from postroom.mail.model import Address
 from postroom.mail.signals import Household
 from postroom.policy.actionrules import Actions, compile_actions
 from postroom.policy.attachmentrules import Attachments, compile_attachments
-from postroom.policy.condition import Terms
+from postroom.policy.condition import Condition, Terms
 from postroom.policy.contentmeet import compile_content
 from postroom.policy.contentrules import ContentRules
+from postroom.policy.detectors import DETECTORS_VERSION
 from postroom.policy.folderrules import Folders, compile_folder_rules
 from postroom.policy.messagerules import Messages, Report, compile_message_rules
 from postroom.policy.people import People
+from postroom.policy.personkeys import internal
 
-DETECTORS_VERSION = "1"
-"""Of the detectors: another one may find something else in the same text."""
 SANITIZER_VERSION = "1"
 """Of the projector: another one may show the same message otherwise."""
 CEILING = "ceiling"
@@ -62,6 +62,8 @@ class Policy:
     """What each policy says of sending, the grant first; a restriction says nothing of keys that it leaves out."""
     limits: Limits
     people: People
+    internal: Condition
+    """A message is from inside, and it is certain."""
 
 
 def compile_policy(
@@ -81,6 +83,7 @@ def compile_policy(
     people = People.of(settings, config.lists)
     limits = _limits(grant.limits, [one.limits for one in policies])
     content = compile_content(grant.content, [one.content for one in policies], limits.scan_chars)
+    terms = _terms(settings, people, limits.scan_chars)
     folders = compile_folder_rules(grant.folders, [one.folders for one in policies])
     return Policy(
         profile=profile,
@@ -90,7 +93,7 @@ def compile_policy(
         messages=compile_message_rules(
             (granted, grant.messages),
             [(name, one.messages) for name, one in restrictions],
-            _terms(settings, people, limits.scan_chars),
+            terms,
             content,
             report,
         ),
@@ -100,6 +103,7 @@ def compile_policy(
         outbound=(grant.outbound, *(one.outbound for one in policies)),
         limits=limits,
         people=people,
+        internal=internal(True, terms),
     )
 
 

@@ -60,8 +60,14 @@ class Projection:
         self._context = f"{self.subject}\n{'OTP' if tells_of_codes(shadow(self.words)) else ''}"
         is_one = len({body.alternative or str(at) for at, body in enumerate(content.bodies)}) <= 1
         self._beside = self.subject if is_one else self._context
-        self.names = self.redaction.names(self.words, self.subject) | self.redaction.names(self.subject, subject=True)
+        self.found_in_subject = self.redaction.names(self.subject, subject=True)
+        self.found_in_body = self.redaction.names(self.words, self.subject)
         self.invitation = self._shown_invitation(content.invitation) if rules.calendar else None
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Names of all detectors and patterns that found something, whatever is done about it."""
+        return self.found_in_subject | self.found_in_body
 
     def _seen(self) -> list[str]:
         """All bodies as text, filtered and nothing more; of an invitation its words."""
@@ -118,7 +124,7 @@ class Projection:
         html, is_html_cut = self._html(numbering) if self._has_html(told) else (None, False)
         shown = [marked(one, self._rules.spotlight, fence_key, self._head.message_id or "") for one, _ in forms]
         signals = told.signals | {name for name in self._links.signals if name != "reset_link"}
-        self.names |= self.redaction.met | (self._links.signals & {"reset_link"})
+        self.found_in_body |= self.redaction.met | (self._links.signals & {"reset_link"})
         return Shape(
             text=None if plain is None else shown[2],
             reader=shown[0],

@@ -7,6 +7,8 @@ from datetime import datetime, timedelta
 from sqlite3 import Connection
 
 from postroom.base.seal import MASTER_BYTES, KeyRing
+from postroom.store import audit
+from postroom.store.audit import Event
 from postroom.store.database import Database
 from postroom.store.times import to_text
 from postroom.store.worker import StoreError
@@ -37,7 +39,10 @@ def _rotate(connection: Connection, now: datetime, keep_days: int) -> KeyRing:
     open_until = to_text(now + timedelta(days=keep_days))
     connection.execute("UPDATE sealing_keys SET open_until = ? WHERE open_until IS NULL", (open_until,))
     _add(connection, now)
-    return _ring(connection, now)
+    ring = _ring(connection, now)
+    facts = {"current": ring.current, "keep_days": keep_days}
+    audit.add(connection, [Event("event", "cli.keys.rotate", now, facts=facts)])
+    return ring
 
 
 def _add(connection: Connection, now: datetime) -> None:

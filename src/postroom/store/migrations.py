@@ -62,5 +62,52 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE INDEX sends_by_draft ON sends (mailbox, draft) WHERE draft IS NOT NULL",
         "CREATE INDEX sends_by_end ON sends (until)",
     ),
+    (
+        "ALTER TABLE tokens ADD COLUMN toolset TEXT NOT NULL DEFAULT 'mailbox'",
+        "ALTER TABLE tokens ADD COLUMN user TEXT",
+        "ALTER TABLE tokens ADD COLUMN profile TEXT",
+        """
+        CREATE TABLE own_messages (
+            identity TEXT NOT NULL,
+            mailbox TEXT NOT NULL,
+            message_id TEXT NOT NULL,
+            at TEXT NOT NULL,
+            recipients TEXT NOT NULL,
+            new_recipients INTEGER NOT NULL,
+            octets INTEGER NOT NULL,
+            thread TEXT NOT NULL,
+            PRIMARY KEY (identity, mailbox, message_id)
+        ) STRICT, WITHOUT ROWID
+        """,
+        "CREATE INDEX own_messages_by_time ON own_messages (identity, mailbox, at)",
+        """
+        CREATE TABLE own_drafts (
+            identity TEXT NOT NULL,
+            mailbox TEXT NOT NULL,
+            message_id TEXT NOT NULL,
+            sha256 TEXT NOT NULL,
+            at TEXT NOT NULL,
+            PRIMARY KEY (identity, mailbox, message_id)
+        ) STRICT, WITHOUT ROWID
+        """,
+        """
+        CREATE TABLE untrusted_reads (
+            identity TEXT NOT NULL,
+            mailbox TEXT NOT NULL,
+            at TEXT NOT NULL,
+            PRIMARY KEY (identity, mailbox)
+        ) STRICT, WITHOUT ROWID
+        """,
+        """
+        CREATE TABLE own_trash (
+            identity TEXT NOT NULL,
+            mailbox TEXT NOT NULL,
+            uid_validity INTEGER NOT NULL,
+            uid INTEGER NOT NULL,
+            at TEXT NOT NULL,
+            PRIMARY KEY (identity, mailbox, uid_validity, uid)
+        ) STRICT, WITHOUT ROWID
+        """,
+    ),
 )
 """Step n brings a database of schema n to n + 1; each step is a tuple of single statements."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from sqlite3 import Connection, Row
 
-from postroom.base.caller import Scope
+from postroom.base.caller import Scope, Toolset
 from postroom.store import audit
 from postroom.store.audit import Event
 from postroom.store.database import Database
@@ -14,8 +14,9 @@ from postroom.store.times import from_text, to_text
 from postroom.store.worker import StoreError
 
 _INSERT = """
-    INSERT INTO tokens (id, name, hash, scopes, mailboxes, created, expires, revoked, last_used_day)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO tokens
+        (id, name, hash, scopes, mailboxes, created, expires, revoked, last_used_day, toolset, user, profile)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _REVOCABLE = "SELECT * FROM tokens WHERE (name = ? OR id = ?) AND revoked IS NULL ORDER BY created, id"
 _TOUCH = "UPDATE tokens SET last_used_day = max(coalesce(last_used_day, ''), ?) WHERE id = ?"
@@ -35,6 +36,10 @@ class TokenRecord:
     revoked: datetime | None = None
     last_used: date | None = None
     """The day only: the hour would tell of its owner's habits."""
+    toolset: Toolset = Toolset.MAILBOX
+    user: str | None = None
+    """Whose it is, of one that is bound to a profile."""
+    profile: str | None = None
 
     def live(self, now: datetime) -> bool:
         """Whether it may be used at that time."""
@@ -76,7 +81,9 @@ def _create(connection: Connection, record: TokenRecord) -> None:
     if any(other.live(record.created) for other in same):
         raise NameTakenError(f"there is a token named {record.name} already; revoke it, or take another name")
     connection.execute(_INSERT, _row(record))
-    facts = {"id": record.id, "scopes": sorted(record.scopes), "mailboxes": sorted(record.mailboxes)}
+    facts: dict[str, object] = {"id": record.id, "scopes": sorted(record.scopes), "mailboxes": sorted(record.mailboxes)}
+    if record.profile is not None:
+        facts |= {"toolset": record.toolset, "identity": f"{record.user}/{record.profile}"}
     audit.add(connection, [Event("event", "cli.token.create", record.created, token=record.name, facts=facts)])
 
 
@@ -113,6 +120,9 @@ def _row(record: TokenRecord) -> tuple[str | None, ...]:
         None if record.expires is None else to_text(record.expires),
         None if record.revoked is None else to_text(record.revoked),
         None if record.last_used is None else record.last_used.isoformat(),
+        str(record.toolset),
+        record.user,
+        record.profile,
     )
 
 
@@ -127,4 +137,7 @@ def _record(row: Row) -> TokenRecord:
         expires=None if row["expires"] is None else from_text(row["expires"]),
         revoked=None if row["revoked"] is None else from_text(row["revoked"]),
         last_used=None if row["last_used_day"] is None else date.fromisoformat(row["last_used_day"]),
+        toolset=Toolset(row["toolset"]),
+        user=row["user"],
+        profile=row["profile"],
     )

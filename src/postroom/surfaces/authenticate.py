@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import date
 
-from postroom.base.caller import Caller, Scope
+from postroom.base.caller import Binding, Caller, Scope, Toolset
 from postroom.base.clock import Clock
 from postroom.base.errors import Code, GatewayError
 from postroom.base.token import token_hash, well_formed
@@ -57,14 +58,15 @@ class Authenticator:
         hashed = token_hash(match[1])
         configured = self._configured.get(hashed)
         if configured is not None:
-            return self._caller(configured.name, configured.scopes, configured.mailboxes)
+            return self._configured_caller(configured)
         # Issued tokens have our form: what has not is no guess worth a look into the store.
         record = await self._issued(hashed) if well_formed(match[1]) else None
         now = self._clock.now()
         if record is None or not record.live(now):
             return None
         await self._note_use(record, now.date())
-        return self._caller(record.name, record.scopes, record.mailboxes)
+        caller = self._caller(record.name, record.scopes, record.mailboxes)
+        return replace(caller, toolset=record.toolset, binding=_binding(record.user, record.profile, ()))
 
     async def _issued(self, hashed: str) -> TokenRecord | None:
         try:
@@ -81,5 +83,16 @@ class Authenticator:
             with contextlib.suppress(StoreError):
                 await tokens.touch(self._database, record.id, day)
 
+    def _configured_caller(self, token: TokenConfig) -> Caller:
+        named = token.mailboxes if token.mailbox is None else frozenset({token.mailbox})
+        caller = self._caller(token.name, token.scopes, named)
+        return replace(
+            caller, toolset=Toolset(token.toolset), binding=_binding(token.user, token.profile, token.restrict)
+        )
+
     def _caller(self, name: str, scopes: Iterable[Scope], mailboxes: Iterable[str]) -> Caller:
         return Caller(token=name, scopes=frozenset(scopes), mailboxes=frozenset(mailboxes) & self._mailboxes)
+
+
+def _binding(user: str | None, profile: str | None, restrict: tuple[str, ...]) -> Binding | None:
+    return Binding(user, profile, restrict) if user is not None and profile is not None else None

@@ -8,7 +8,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from postroom.base.caller import Caller
+from postroom.base.caller import Caller, Toolset
 from postroom.base.errors import Code, GatewayError, invalid, not_found
 from postroom.base.logs import Log
 from postroom.operations.blob import Blob
@@ -28,7 +28,7 @@ class HttpApi:
         self._corridor = corridor
         self._log = log
         self._bodies = bodies
-        self._routes = Routes(corridor.catalogue.values())
+        self._routes = {toolset: Routes(catalogue.values()) for toolset, catalogue in corridor.catalogues.items()}
 
     async def answer(self, request: Request, caller: Caller) -> Response:
         async with AsyncExitStack() as held:
@@ -36,7 +36,7 @@ class HttpApi:
 
     async def _answer(self, request: Request, caller: Caller, held: AsyncExitStack) -> Response:
         try:
-            match = self._match(request)
+            match = self._match(request, caller)
             mailbox = match.arguments.get("mailbox")
             await self._corridor.admit(match.operation.name, caller, Surface.HTTP, mailbox)
             try:
@@ -50,12 +50,12 @@ class HttpApi:
             return error_response(error, {"Allow": ", ".join(allow)} if allow else None)
         return DownloadResponse(answer, self._log) if isinstance(answer, Blob) else json_response(answer)
 
-    def _match(self, request: Request) -> Match:
+    def _match(self, request: Request, caller: Caller) -> Match:
         method = "GET" if request.method == "HEAD" else request.method
-        match = self._routes.find(method, request.scope["raw_path"])
+        match = self._routes[caller.toolset].find(method, request.scope["raw_path"])
         if isinstance(match, Match):
             return match
-        if match:
+        if match and caller.toolset is Toolset.MAILBOX:
             allowed = sorted(match)
             raise GatewayError(Code.METHOD_NOT_ALLOWED, f"Use {' or '.join(allowed)} here.", allow=allowed)
         raise not_found("There is nothing at this path; see /docs.")

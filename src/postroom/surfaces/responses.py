@@ -12,6 +12,8 @@ from postroom.base.errors import Code, GatewayError
 
 STATUS: Mapping[Code, int] = {
     Code.PERMISSION_DENIED: 403,
+    Code.POLICY_DENIED: 403,
+    Code.INVALID_CURSOR: 422,
     Code.INVALID_IDENTITY: 403,
     Code.NOT_FOUND: 404,
     Code.CONFLICT: 409,

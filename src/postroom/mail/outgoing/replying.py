@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from postroom.base.errors import invalid
 from postroom.mail.address import parse_addresses, unreadable_in
 from postroom.mail.header import first_value
-from postroom.mail.model import Head
+from postroom.mail.model import Head, Threading
 from postroom.mail.outgoing.address import MAX_NAME, MAX_RECIPIENTS, of_parts, unique
 from postroom.mail.outgoing.identity import Identities
 from postroom.mail.outgoing.model import MESSAGE_ID, StrictAddress
@@ -64,13 +64,17 @@ class _Found:
         return found
 
 
-def derive_reply(head: Head, identities: Identities, *, everyone: bool = False) -> Reply:
+def derive_reply(
+    head: Head, identities: Identities, *, everyone: bool = False, threading: Threading | None = None
+) -> Reply:
     """The reply to a message: to its Reply-To, else to everybody in From; with `everyone` a copy to its To and Cc.
 
     The mailbox's exact addresses are left out, but for an answer to one's own message, which goes to whom that went
     to. Nobody stands twice. Raises `validation_error` when nobody is left to answer, or more than a caller may name:
-    who writes to us must not choose whom we write to by the thousand.
+    who writes to us must not choose whom we write to by the thousand. `threading` is the message's own, where its
+    head is shown without it.
     """
+    ids = threading or head.threading
     found = _Found(head)
     senders = found.people("from")
     copies = (found.people("to"), found.people("cc")) if everyone or _all_own(senders, identities) else ([], [])
@@ -90,8 +94,8 @@ def derive_reply(head: Head, identities: Identities, *, everyone: bool = False) 
             f"the message asks for an answer to more than {MAX_RECIPIENTS} people; use send and name the recipients"
         )
         raise invalid("uid", reason)
-    parent = head.message_id if head.message_id and MESSAGE_ID.fullmatch(head.message_id) else None
-    return Reply(told, copied, reply_subject(head.subject), parent, _references(head, parent), tuple(found.left_out))
+    parent = ids.message_id if ids.message_id and MESSAGE_ID.fullmatch(ids.message_id) else None
+    return Reply(told, copied, reply_subject(head.subject), parent, _references(ids, parent), tuple(found.left_out))
 
 
 def reply_subject(subject: str | None) -> str:
@@ -110,9 +114,9 @@ def valid_ids(ids: Iterable[str]) -> tuple[str, ...]:
     return once if len(once) <= MAX_REFERENCES else (once[0], *once[1 - MAX_REFERENCES :])
 
 
-def _references(head: Head, parent: str | None) -> tuple[str, ...]:
+def _references(ids: Threading, parent: str | None) -> tuple[str, ...]:
     """Those of the parent, else what it answers, and then the parent itself, last."""
-    before = head.references or ((head.in_reply_to,) if head.in_reply_to else ())
+    before = ids.references or ((ids.in_reply_to,) if ids.in_reply_to else ())
     return valid_ids((*(one for one in before if one != parent), *((parent,) if parent else ())))
 
 

@@ -91,7 +91,7 @@ def split(query: Query, trusting: Trusting) -> Split:
     bounds = [_bounds(term, trusting) for term in terms]
     left = [term for term, bound in zip(terms, bounds, strict=True) if not bound.exact]
     asked = _conjunction([bound.over for bound in bounds])
-    hinted = _mentions(asked, lambda condition: trusting(condition) is Trust.HINT)
+    hinted = mentions(asked, lambda condition: trusting(condition) is Trust.HINT)
     return Split(asked, both(*left), hinted)
 
 
@@ -210,13 +210,14 @@ def _disjunction(terms: list[Query]) -> Query:
     return kept[0] if len(kept) == 1 else Or(kept)
 
 
-def _mentions(query: Query, kind: Callable[[Condition], bool]) -> bool:
+def mentions(query: Query, kind: Callable[[Condition], bool]) -> bool:
+    """Whether a condition of that kind stands in it."""
     match query:
         case All():
             return False
         case Not(term):
-            return _mentions(term, kind)
+            return mentions(term, kind)
         case And(terms) | Or(terms):
-            return any(_mentions(term, kind) for term in terms)
+            return any(mentions(term, kind) for term in terms)
         case _:
             return kind(query)

@@ -1,0 +1,126 @@
+"""What a bound token sends is what its policy lets out, whole or not at all; the rest ends as a draft, or is denied."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.relay.standing import Post, Wanted, post
+from tests.servers.dovecot import Dovecot
+from tests.servers.mail import plain
+
+POLICY = """
+  desk:
+    limits: {requests_per_minute: 6000, burst: 500, concurrent: 32}
+    folders:
+      default: hidden
+      rules:
+        - {match: INBOX, access: writable}
+        - {match: "special:drafts", access: readable}
+    messages:
+      rules:
+        - {id: clinic, match: {from: ["*@clinic.example"]}, action: hide}
+    outbound:
+      mode: send
+      require_draft: false
+      recipients: {allow: ["*@corp.example", "*@partner.example", "*@clinic.example"]}
+      reply_only: correspondent
+      rate: {messages: {per_minute: 100, per_hour: 100, per_day: 100}}
+      after_untrusted_read: {window: 24h, action: hold, except_to: [thread, internal]}
+"""
+TOKENS = {"helper": "user: ana, profile: desk, mailboxes: [work], scopes: [read, draft, send]"}
+
+
+@pytest.fixture
+def desk(dovecot: Dovecot, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Post]:
+    with post(tmp_path_factory.mktemp("sending"), dovecot, Wanted(POLICY, TOKENS)) as standing:
+        mail = [
+            plain("Offer", "Shall we?", sender="Bob <bob@partner.example>"),
+            plain("Results", sender="Dr. Moss <moss@clinic.example>"),
+        ]
+        dovecot.deliver(standing.user, mail)
+        yield standing
+
+
+def message(*to: str, **more: Any) -> dict[str, Any]:
+    return {"from": "ana@corp.example", "to": list(to), "subject": "Plan", "body": "Here it is."} | more
+
+
+def test_a_colleague_is_written_to_and_a_repeat_sends_nothing(desk: Post) -> None:
+    sent = desk.ask("send_message", **message("cy@corp.example"))
+    assert (sent["outcome"], sent["to"], sent["repeated"]) == ("accepted", ["cy@corp.example"], False)
+    again = desk.ask("send_message", **message("cy@corp.example"))
+    assert (again["repeated"], again["message_id"]) == (True, sent["message_id"])
+    assert [letter.rcpt_tos for letter in desk.letterbox.envelopes] == [["cy@corp.example"]]
+
+
+def test_who_never_wrote_is_refused_in_the_words_for_who_wrote_in_hidden_mail(desk: Post) -> None:
+    never, hidden = (desk.ask("send_message", **message(f"{one}.example")) for one in ("eve@clinic", "moss@clinic"))
+    assert never["error"]["code"] == hidden["error"]["code"] == "policy_denied"
+    assert str(never).replace("eve@", "moss@") == str(hidden)
+    assert desk.letterbox.envelopes == []
+
+
+def test_one_refused_recipient_refuses_the_message(desk: Post) -> None:
+    refused = desk.ask("send_message", **message("cy@corp.example", "x@evil.example"))
+    assert refused["error"]["code"] == "policy_denied"
+    assert refused["error"]["details"]["outcome"] == "deny"
+    assert "x@evil.example" in refused["error"]["message"]
+    assert desk.letterbox.envelopes == []
+
+
+def test_the_sender_is_the_mailbox_alone(desk: Post) -> None:
+    for author in ("bo@corp.example", "ana@corp.example, bo@corp.example", "ana@corp.example\r\nBcc: x@evil.example"):
+        refused = desk.ask("send_message", **message("cy@corp.example", **{"from": author}))
+        assert refused["error"]["code"] == "invalid_identity"
+    assert desk.letterbox.envelopes == []
+
+
+def test_after_reading_a_stranger_s_mail_nothing_goes_to_third_parties(desk: Post) -> None:
+    assert desk.ask("send_message", **message("bob@partner.example"))["outcome"] == "accepted"
+    uid = next(row["uid"] for row in desk.ask("list_messages", folder="INBOX")["messages"])
+    desk.ask("read_message", folder="INBOX", uid=uid)
+    held = desk.ask("send_message", **message("bob@partner.example", subject="Later"))
+    assert (held["error"]["code"], held["error"]["details"]["outcome"]) == ("policy_denied", "hold")
+    assert desk.ask("send_message", **message("cy@corp.example", subject="Inside"))["outcome"] == "accepted"
+    assert len(desk.letterbox.envelopes) == 2
+
+
+def test_in_the_mailbox_toolset_what_is_held_lies_in_drafts_and_an_answer_goes_out(desk: Post) -> None:
+    uid = next(row["uid"] for row in desk.ask("list_messages", "helper")["messages"])
+    desk.ask("get_message", "helper", uid=uid)
+    told = desk.ask("send", "helper", to=["bob@partner.example"], subject="Terms", body_text="As said.")
+    assert told["outcome"] == "drafted"
+    assert told["reasons"]
+    drafts = desk.ask("list_drafts", "helper")["drafts"]
+    assert [(one["uid"], one["subject"]) for one in drafts] == [(told["uid"], "Terms")]
+    assert desk.letterbox.envelopes == []
+    answer = desk.ask("reply", "helper", uid=uid, body_text="Yes.")
+    assert (answer["outcome"], answer["to"]) == ("accepted", ["Bob <bob@partner.example>"])
+    assert [letter.rcpt_tos for letter in desk.letterbox.envelopes] == [["bob@partner.example"]]
+
+
+def test_drafts_of_others_are_none_of_a_bound_token_s(desk: Post) -> None:
+    made = desk.ask("create_draft", "helper", to=["cy@corp.example"], subject="Mine", body_text="x")
+    with desk.dovecot.login(desk.user) as client:
+        client.append("Drafts", "\\Draft", None, plain("Owner's"))
+    drafts = desk.ask("list_drafts", "helper")["drafts"]
+    assert [one["subject"] for one in drafts] == ["Mine"]
+    assert drafts[0]["uid"] == made["uid"]
+    rows = desk.ask("list_messages", "helper", folder="Drafts")["messages"]
+    theirs = next(row["uid"] for row in rows if row["subject"] == "Owner's")
+    assert desk.ask("update_draft", "helper", uid=theirs, subject="Changed")["error"]["code"] == "not_found"
+    assert desk.ask("send_draft", "helper", uid=theirs)["error"]["code"] == "not_found"
+    assert desk.ask("delete_draft", "helper", uid=theirs)["error"]["code"] == "not_found"
+    changed = desk.ask("update_draft", "helper", uid=made["uid"], subject="Mine too")
+    assert desk.ask("send_draft", "helper", uid=changed["uid"])["outcome"] == "accepted"
+    assert len(desk.letterbox.envelopes) == 1
+
+
+def test_codes_and_keys_do_not_leave(desk: Post) -> None:
+    for body in ("Your verification code is 482913", f"token {desk.gateway.tokens['relay']}"):
+        refused = desk.ask("send_message", **message("cy@corp.example", body=body))
+        assert refused["error"]["code"] == "policy_denied"
+    assert desk.letterbox.envelopes == []
