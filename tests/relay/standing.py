@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from postroom.base.clock import Clock
 from postroom.base.token import mint, token_hash
 from tests.servers.dovecot import PASSWORD, Dovecot
 from tests.servers.gateway import Gateway, gateway_thread
@@ -82,9 +83,9 @@ tokens:
 
 
 @contextlib.contextmanager
-def post(folder: Path, dovecot: Dovecot, wanted: Wanted, name: str = "post") -> Iterator[Post]:
+def post(folder: Path, dovecot: Dovecot, wanted: Wanted, clock: Clock | None = None) -> Iterator[Post]:
     """A gateway over a new mailbox."""
-    user = f"{name}-{next(_USERS)}"
+    user = f"post-{next(_USERS)}"
     dovecot.deliver(user, [])
     letterbox = Letterbox()
     with running_smtp(dovecot.certificate, dovecot.folder / "key.pem", letterbox) as port:
@@ -92,5 +93,5 @@ def post(folder: Path, dovecot: Dovecot, wanted: Wanted, name: str = "post") -> 
         file = folder / "postroom.yaml"
         file.write_text(text)
         file.chmod(0o600)
-        with gateway_thread(file, tokens) as gateway:
+        with gateway_thread(file, tokens, clock) as gateway:
             yield Post(gateway, dovecot, user, letterbox)

@@ -16,7 +16,7 @@ import httpx2
 
 from postroom.app import run as run_program
 from postroom.app import running
-from postroom.base.clock import SystemClock
+from postroom.base.clock import Clock, SystemClock
 from postroom.base.logs import Log
 from postroom.base.token import mint, token_hash
 from postroom.config import load
@@ -95,7 +95,7 @@ def written(
 
 
 @contextlib.contextmanager
-def gateway_thread(config_file: Path, tokens: Mapping[str, str]) -> Iterator[Gateway]:
+def gateway_thread(config_file: Path, tokens: Mapping[str, str], clock: Clock | None = None) -> Iterator[Gateway]:
     """The gateway of a configuration file in an event loop of its own; whatever it raises is raised here."""
     started: list[Gateway] = []
     failed: list[BaseException] = []
@@ -103,8 +103,8 @@ def gateway_thread(config_file: Path, tokens: Mapping[str, str]) -> Iterator[Gat
 
     async def run() -> None:
         log = io.StringIO()
-        clock = SystemClock()
-        async with running(load(config_file), clock=clock, log=Log(clock, log)) as process:
+        time = clock or SystemClock()
+        async with running(load(config_file), clock=time, log=Log(time, log)) as process:
             started.append(Gateway(process.url, tokens, log))
             ready.set()
             await asyncio.to_thread(stop.wait)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -26,6 +27,7 @@ from postroom.mailbox.heads import KnownHeads
 from postroom.mailbox.listing import Show, newest_seen
 from postroom.mailbox.messages import fetch_messages, kept_messages, with_projections
 from postroom.mailbox.reading import OpenFolder
+from postroom.mailbox.records import Records, senders_of
 from postroom.mailbox.sealeduids import FilePlace, SealedFiles, SealedNaming
 from postroom.mailbox.searching import Means, Read
 from postroom.mailbox.sight import Change
@@ -38,6 +40,7 @@ from postroom.policy.effective import Policy
 from postroom.policy.evidence import Known, NobodyAsked
 from postroom.policy.filefacts import facts_of
 from postroom.policy.folderrules import canonical
+from postroom.policy.personkeys import RESULT_FIELDS
 from postroom.policy.visibility import (
     Gaze,
     JudgedHead,
@@ -94,8 +97,10 @@ class Bound:
         self.seal: tuple[bytes, ...] = (eyes.policy.hash,)
         self.conversations: Grouping = VisibleConversations(self, eyes.policy.limits.body_search_messages)
         self.most_changes: int | None = eyes.policy.actions.max_messages_per_day
+        self._fields = eyes.policy.messages.fields | RESULT_FIELDS
+        """Whether somebody wrote, and did so himself, may be asked of any message."""
         self._own = eyes.own
-        self._records: Known = NobodyAsked()
+        self._records: Known | None = None if eyes.policy.messages.asks_records else NobodyAsked()
         self._eyes = eyes
         self._files = eyes.files
         self._memory = memory
@@ -140,15 +145,13 @@ class Bound:
     @asynccontextmanager
     async def open(self, folder: str, *, proved: bool = True, since: float = math.inf) -> AsyncIterator[OpenFolder]:
         known = await self._named(folder, Access.READABLE)
-        fields = self.policy.messages.fields
-        async with self.account.open(known.name, proved=proved, since=since, fields=fields) as opened:
+        async with self.account.open(known.name, proved=proved, since=since, fields=self._fields) as opened:
             yield opened
 
     @asynccontextmanager
     async def changing(self, folder: str, *, proved: bool = True) -> AsyncIterator[ChangingFolder]:
         known = await self._named(folder, Access.WRITABLE)
-        fields = self.policy.messages.fields
-        async with self.account.changing(known.name, proved=proved, fields=fields) as opened:
+        async with self.account.changing(known.name, proved=proved, fields=self._fields) as opened:
             yield opened
 
     async def _named(self, name: str, least: Access, argument: str = "folder") -> Folder:
@@ -184,7 +187,7 @@ class Bound:
         )
 
     async def rows(self, opened: OpenFolder, rows: Sequence[Fetched]) -> list[Shown | None]:
-        gaze = self._gaze()
+        gaze = await self._gaze()
         if not self.policy.messages.needs_body:
             return [show_row(row, self._name(row), self._memory.heads.judged(row.head), gaze) for row in rows]
         wanted = [row.uid for row in rows if may_be_seen(row, self._memory.heads.judged(row.head), gaze)]
@@ -201,7 +204,7 @@ class Bound:
 
     async def ready(self, found: Mapping[int, ReadMessage]) -> dict[int, Shown]:
         read = await with_projections(found, self._memory.messages, self._eyes.setting, self.policy.content)
-        gaze = self._gaze()
+        gaze = await self._gaze()
         shown = {uid: self._message(one, gaze) for uid, one in read.items()}
         return {uid: one for uid, one in shown.items() if one is not None}
 
@@ -216,10 +219,16 @@ class Bound:
         return show_message(fetched, self._name(fetched), judged, one.projected, gaze, named)
 
     async def admit(self, opened: ChangingFolder, uids: Collection[int], act: Act) -> dict[int, Admitted]:
+        if act is Act.ERASE and not self._eyes.is_drafting:
+            before = self._now() - self.policy.actions.erase_after
+            uids = await self._own.trashed(opened.uid_validity, uids, before)
         rows = await opened.rows(uids)
         told = await self.rows(opened, rows)
         leave = {row.uid: admit_shown(row, shown, act) for row, shown in zip(rows, told, strict=True)}
         return {uid: one for uid, one in leave.items() if one is not None}
+
+    async def note_trashed(self, uid_validity: int, uids: Collection[int]) -> None:
+        await self._own.note_trashed(uid_validity, uids, self._now())
 
     def told(self, error: GatewayError) -> GatewayError:
         return discreet(error)
@@ -248,7 +257,7 @@ class Bound:
             raise denied("a message's own source")
 
     async def note_read(self, shown: Iterable[Shown]) -> None:
-        gaze, heads = self._gaze(), self._memory.heads
+        gaze, heads = await self._gaze(), self._memory.heads
         if any(is_from_outside(one, heads.judged(one.written), gaze) for one in shown):
             await self._own.note_untrusted_read(self._now())
 
@@ -296,8 +305,29 @@ class Bound:
     def now(self) -> datetime:
         return self._now()
 
-    def _gaze(self) -> Gaze:
+    async def _gaze(self) -> Gaze:
+        if self._records is None:
+            self._records = NobodyAsked()  # for what is looked at to learn it: unknown counts against a message
+            self._records = Records(await self._own.sent_ids(), await self._own.written_to(), await self._senders())
         return Gaze(self.policy, self._eyes.setting, self._now(), self._records)
+
+    async def _senders(self) -> Counter[str]:
+        """Who wrote, in mail that may be seen whatever the records say."""
+        seen: Counter[str] = Counter()
+        for name in await self.incoming():
+            seen += senders_of(await self.seen(name))
+        return seen
+
+    async def incoming(self) -> list[str]:
+        """Folders that the caller may read and that others write to, INBOX first."""
+        readable = [one for one in await self.folders() if one.selectable and self.access(one) >= Access.READABLE]
+        return [one.name for one in readable if one.special_use not in ("sent", "drafts")]
+
+    async def seen(self, folder: str) -> list[Fetched]:
+        """The newest messages of a folder that the caller may see."""
+        async with self.open(folder) as opened:
+            rows, _ = await newest_seen(opened, self.policy.limits.body_search_messages, self.rows)
+        return rows
 
     def _name(self, fetched: Fetched) -> str:
         return self.naming.write(fetched.folder, fetched.uid, fetched.uid_validity)

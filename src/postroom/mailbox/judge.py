@@ -10,13 +10,12 @@ from datetime import timedelta
 
 from postroom.base.errors import Code, GatewayError
 from postroom.base.kleene import Truth
-from postroom.base.levels import Access, Outcome
-from postroom.mail.model import Fetched, Shown
+from postroom.base.levels import Outcome
+from postroom.mail.model import Shown
 from postroom.mail.outgoing.identity import Identities
 from postroom.mail.outgoing.model import StrictAddress
 from postroom.mailbox.bound import Bound
-from postroom.mailbox.folders import INBOX
-from postroom.mailbox.listing import newest_seen
+from postroom.mailbox.records import senders_of
 from postroom.policy.detectors import found
 from postroom.policy.filefacts import facts_of_file
 from postroom.policy.outbound import Judgement, judge
@@ -113,19 +112,13 @@ class Judge:
     async def _correspondents(self, asked: Iterable[StrictAddress]) -> dict[str, Truth]:
         """Whether these wrote, in mail that the caller may see and that DMARC does not call forged."""
         told: dict[str, Truth] = dict.fromkeys((one.key for one in asked), False)
-        readable = [one for one in await self._sight.folders() if self._sight.access(one) >= Access.READABLE]
-        for folder in sorted(readable, key=lambda one: one.name != INBOX):
-            if all(told.values()) or not folder.selectable or folder.special_use in ("sent", "drafts"):
-                continue
-            for row in await self._seen(folder.name):
+        for folder in await self._sight.incoming():
+            if all(told.values()):
+                break
+            for row in await self._sight.seen(folder):
                 if self._sight.judged(row).authentication.dmarc != "fail":
-                    told |= dict.fromkeys(told.keys() & _senders(row), True)
+                    told |= dict.fromkeys(told.keys() & senders_of([row]).keys(), True)
         return told
-
-    async def _seen(self, folder: str) -> list[Fetched]:
-        async with self._sight.open(folder) as opened:
-            rows, _ = await newest_seen(opened, self._sight.policy.limits.body_search_messages, self._sight.rows)
-        return rows
 
 
 def _record(message: OwnMessage) -> SentRecord:
@@ -137,11 +130,6 @@ def _record(message: OwnMessage) -> SentRecord:
         message_id=message.message_id,
         thread=message.thread,
     )
-
-
-def _senders(row: Fetched) -> Keys:
-    values = [field.value for field in row.head.fields if field.name.lower() == "from"]
-    return frozenset(one.key for value in values for one in named_in(value).addresses)
 
 
 def answered(shown: Shown, thread: Sequence[Shown]) -> Answered:

@@ -103,7 +103,7 @@ class Organizer:
                 return await self._erased(opened, asked)
             if in_trash:
                 raise _in_trash_already(trash)
-            return await self._moved(opened, asked, trash)
+            return await self._moved(opened, asked, trash, trashes=True)
 
     async def erase(self, folder: str, asked: Asked) -> Results:
         """Erase for good in any folder, for what lies elsewhere by now; marked as deleted where no more can be done."""
@@ -117,9 +117,11 @@ class Organizer:
                 asked, lambda uid, number: Result(uid, _unfit(marks.get(number), has_flags, True, [_DELETED])), note
             )
 
-    async def _moved(self, opened: ChangingFolder, asked: Asked, there: Folder) -> Results:
+    async def _moved(self, opened: ChangingFolder, asked: Asked, there: Folder, *, trashes: bool = False) -> Results:
         work = await self._admitted(opened, asked, Act.MOVE)
         moved = await opened.move(work.stamps, there) if work.stamps else Moved({})
+        if trashes and moved.uid_validity is not None:
+            await self._sight.note_trashed(moved.uid_validity, moved.new_uids.values())
         journey = Journey(self._sight.account.name, opened.name, there, moved, self._sight.naming)
         return work.results(asked, journey.result, journey.note)
 

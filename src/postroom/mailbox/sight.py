@@ -117,6 +117,10 @@ class Sight(Protocol):
         """Leave to act on those of these messages that the caller may act on so."""
         ...
 
+    async def note_trashed(self, uid_validity: int, uids: Collection[int]) -> None:
+        """The caller has put these messages into Trash, where they have these UIDs."""
+        ...
+
     def told(self, error: GatewayError) -> GatewayError:
         """An error as the caller may hear of it."""
         ...
@@ -232,6 +236,9 @@ class Whole:
     async def admit(self, opened: ChangingFolder, uids: Collection[int], act: Act) -> dict[int, Admitted]:
         admitted = {uid: admit(Named(opened.name, uid, opened.uid_validity), act) for uid in uids}
         return {uid: leave for uid, leave in admitted.items() if leave is not None}
+
+    async def note_trashed(self, uid_validity: int, uids: Collection[int]) -> None:
+        """Whoever may erase may erase all that lies there."""
 
     def told(self, error: GatewayError) -> GatewayError:
         return error

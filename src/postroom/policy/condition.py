@@ -23,6 +23,8 @@ class Condition:
     needs_body: bool = False
     detectors: frozenset[str] = frozenset()
     """Names of detectors that must have looked."""
+    asks_records: bool = False
+    """It asks what the gateway's records and other mail tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,4 +74,5 @@ def _with(test: Test, conditions: tuple[Condition, ...]) -> Condition:
         frozenset[str]().union(*(condition.fields for condition in conditions)),
         any(condition.needs_body for condition in conditions),
         frozenset[str]().union(*(condition.detectors for condition in conditions)),
+        any(condition.asks_records for condition in conditions),
     )

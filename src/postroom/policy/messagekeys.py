@@ -105,7 +105,8 @@ def anomaly(names: tuple[str, ...], terms: Terms) -> Condition:
         return any_of(_signal(name, evidence, from_head, terms) for name in names)
 
     in_head = frozenset(names) <= SENDER_SIGNALS | {"dmarc_fail", "auth_unknown", "first_time_sender"}
-    return Condition(test, SENDER_FIELDS | RESULT_FIELDS, needs_body=not in_head)
+    fields = SENDER_FIELDS | RESULT_FIELDS
+    return Condition(test, fields, needs_body=not in_head, asks_records="first_time_sender" in names)
 
 
 def attachment(match: AttachmentMatch, terms: Terms) -> Condition:

@@ -96,6 +96,8 @@ class Messages:
     """A verdict needs the content."""
     detectors: frozenset[str]
     """Names of detectors that must have looked, also those that redact nothing."""
+    asks_records: bool
+    """A verdict rests on the gateway's records, or on other mail."""
     report: Report
 
     def verdict(self, evidence: Evidence) -> Verdict:
@@ -144,6 +146,7 @@ def compile_message_rules(
         fields=frozenset[str]().union(*(one.fields for one in conditions)) - LISTED_FIELDS,
         needs_body=any(rule.needs_body for rule in rules),
         detectors=frozenset[str]().union(*(one.detectors for one in conditions)),
+        asks_records=any(one.asks_records for one in conditions),
         report=report,
     )
 

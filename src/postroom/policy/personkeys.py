@@ -102,7 +102,7 @@ def known_correspondent(match: KnownMatch, terms: Terms) -> Condition:
         ]
         return agreed([*truths, None] if named.unreadable else truths)
 
-    return Condition(test, frozenset({"from"}))
+    return Condition(test, frozenset({"from"}), asks_records=True)
 
 
 def in_reply_to_own(value: bool, _terms: Terms) -> Condition:
@@ -115,7 +115,7 @@ def in_reply_to_own(value: bool, _terms: Terms) -> Condition:
         ids = ((head.in_reply_to,) if head.in_reply_to else ()) + head.references
         return evidence.known.in_reply_to_own(ids) if ids else False
 
-    return wanted(Condition(test, frozenset({"in-reply-to", "references"})), value)
+    return wanted(Condition(test, frozenset({"in-reply-to", "references"}), asks_records=True), value)
 
 
 def known_sender(evidence: Evidence) -> Truth:
