@@ -49,10 +49,12 @@ class Wanted:
 RELAY = {"relay": "toolset: relay, user: ana, mailbox: work, profile: desk"}
 
 
-def configuration(wanted: Wanted, dovecot: Dovecot, smtp_port: int, user: str) -> tuple[str, dict[str, str]]:
-    """The configuration file's text, and the tokens by name."""
+def configuration(
+    wanted: Wanted, dovecot: Dovecot, smtp_port: int, user: str, known: Mapping[str, str]
+) -> tuple[str, dict[str, str]]:
+    """The configuration file's text, and the tokens by name; those that are known stay as they are."""
     ca = dovecot.certificate
-    minted = {name: mint().text.reveal() for name in {**RELAY, **wanted.tokens}}
+    minted = {name: known.get(name) or mint().text.reveal() for name in {**RELAY, **wanted.tokens}}
     tokens = [
         f"  - {{name: {name}, token_hash: '{token_hash(minted[name])}', {fields}}}"
         for name, fields in {**RELAY, **wanted.tokens}.items()
@@ -83,13 +85,16 @@ tokens:
 
 
 @contextlib.contextmanager
-def post(folder: Path, dovecot: Dovecot, wanted: Wanted, clock: Clock | None = None) -> Iterator[Post]:
-    """A gateway over a new mailbox."""
-    user = f"post-{next(_USERS)}"
+def post(
+    folder: Path, dovecot: Dovecot, wanted: Wanted, clock: Clock | None = None, before: Post | None = None
+) -> Iterator[Post]:
+    """A gateway over a new mailbox, or over that of a gateway that ran before in the same folder."""
+    user = before.user if before else f"post-{next(_USERS)}"
+    known = before.gateway.tokens if before else {}
     dovecot.deliver(user, [])
     letterbox = Letterbox()
     with running_smtp(dovecot.certificate, dovecot.folder / "key.pem", letterbox) as port:
-        text, tokens = configuration(wanted, dovecot, port, user)
+        text, tokens = configuration(wanted, dovecot, port, user, known)
         file = folder / "postroom.yaml"
         file.write_text(text)
         file.chmod(0o600)
