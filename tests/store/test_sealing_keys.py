@@ -72,3 +72,13 @@ async def test_there_is_an_end_to_the_key_ids_and_it_is_told(db: Database) -> No
     assert await keys.ring(db, NOW) == ring
     assert list((await keys.ring(db, NOW + timedelta(days=30))).keys) == [255]
     assert (await keys.rotate(db, NOW + timedelta(days=30))).current == 1
+
+
+async def test_a_rotation_that_keeps_nothing_ends_keys_that_were_kept_before(db: Database) -> None:
+    text = Seal(await keys.ring(db, NOW)).seal("m", b"x", identity="i", bound=())
+    await keys.rotate(db, NOW, 30)
+    dropped = await keys.rotate(db, NOW, 0)
+    assert dropped.current in dropped.keys
+    assert len(dropped.keys) == 1
+    with pytest.raises(SealError):
+        Seal(dropped).open("m", text, identity="i", bound=())

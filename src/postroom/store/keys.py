@@ -22,7 +22,7 @@ async def ring(db: Database, now: datetime) -> KeyRing:
 
 
 async def rotate(db: Database, now: datetime, keep_days: int = 30) -> KeyRing:
-    """Make a new key the sealing one; what the older ones sealed still opens for `keep_days` (0: no longer)."""
+    """Make a new key the sealing one; what any older one sealed opens for `keep_days` at most (0: no longer)."""
     return await db.write(lambda connection: _rotate(connection, now, keep_days))
 
 
@@ -37,7 +37,9 @@ def _ring(connection: Connection, now: datetime) -> KeyRing:
 
 def _rotate(connection: Connection, now: datetime, keep_days: int) -> KeyRing:
     open_until = to_text(now + timedelta(days=keep_days))
-    connection.execute("UPDATE sealing_keys SET open_until = ? WHERE open_until IS NULL", (open_until,))
+    connection.execute(
+        "UPDATE sealing_keys SET open_until = ? WHERE open_until IS NULL OR open_until > ?", (open_until, open_until)
+    )
     _add(connection, now)
     ring = _ring(connection, now)
     facts = {"current": ring.current, "keep_days": keep_days}
