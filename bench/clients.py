@@ -75,5 +75,11 @@ class Mcp:
             raise RuntimeError(answer[:400].decode("utf-8", "replace"))
         return answer
 
+    def answer(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        """A call's answer as values."""
+        event = self.call(tool, arguments).partition(b"data: ")[2]
+        answer: dict[str, Any] = json.loads(event)["result"]["structuredContent"]
+        return answer
+
     def call(self, tool: str, arguments: dict[str, Any]) -> bytes:
         return self.request("tools/call", {"name": tool, "arguments": arguments})

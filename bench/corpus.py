@@ -21,6 +21,7 @@ LARGE_FILE_SIZE = 20 * 1024 * 1024
 _SAMPLE_FILE_SIZE = 120 * 1024
 _SAMPLE_PAGE = (40_000, 40_500)
 
+SAMPLE_SUBJECT = "Text, a page and a file"
 FOUND_FROM, FOUND_SUBJECT, FOUND_SINCE = "ilse.brandt@nordlicht.example", "Quarterly invoice", "2026-01-01"
 MARKED, MARKED_BY_FLOOR = 20, 30
 """Messages that are marked as seen and unseen, in a small mailbox."""
@@ -100,7 +101,7 @@ class Corpus:
         if uid == places.file:
             return self._with_file(uid, sent, "Five megabytes attached", FILE_SIZE)
         if uid == places.sample:
-            return self._with_file(uid, sent, "Text, a page and a file", _SAMPLE_FILE_SIZE, _SAMPLE_PAGE)
+            return self._with_file(uid, sent, SAMPLE_SUBJECT, _SAMPLE_FILE_SIZE, _SAMPLE_PAGE)
         if uid % _FOUND_EVERY == 7:
             return self._plain(uid, sent, f"{FOUND_SUBJECT} {uid}", sender=f"Ilse Brandt <{FOUND_FROM}>")
         if chance < 0.8:

@@ -60,6 +60,36 @@ class Toggle:
         return http.post(self.path, json.dumps({self.argument: next(self.turns)}).encode())
 
 
+@dataclass(slots=True)
+class RelayRead:
+    """The relay's reading of the sample message, which it finds in its own lists by its subject."""
+
+    uid: str = ""
+
+    def __call__(self, http: Http, _places: Places) -> bytes:
+        mcp = Mcp(http)
+        self.uid = self.uid or _relay_uid(mcp, corpus.SAMPLE_SUBJECT)
+        return mcp.call("read_message", {"folder": "INBOX", "uid": self.uid})
+
+
+def _relay_uid(mcp: Mcp, subject: str) -> str:
+    arguments: dict[str, Any] = {"folder": "INBOX"}
+    while True:
+        page = mcp.answer("list_messages", arguments)
+        for row in page["messages"]:
+            if row.get("subject") == subject:
+                return str(row["uid"])
+        arguments["cursor"] = page["next_cursor"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The reading of the same message by a token whose mailboxes are whole."""
+
+    def __call__(self, http: Http, places: Places) -> bytes:
+        return Mcp(http).call("get_message", {"mailbox": "big", "uid": str(places.sample)})
+
+
 Ask = Callable[[Http, Places], bytes]
 
 
@@ -75,6 +105,10 @@ class Job:
     at_most: float | None = None
     """Times the floor's median, or milliseconds where there is no floor."""
     caches: bool = True
+    relay: bool = False
+    """It is a call of a relay token."""
+    beside: Ask | None = None
+    """A call of a token whose mailboxes are whole, which stands for the floor."""
     rows: int = 0
     """Messages that must be in the answer, if the mailboxes have so many."""
 
@@ -104,5 +138,10 @@ JOBS = (
     Job("J8", "read a conversation of 20, asking two folders for news", Get("/mailboxes/big/messages/{root}/thread"),
         Floor.thread, 2, rows=1),
     Job("J10", "MCP: list the tools", Tool(), at_most=1),
+    Job("J11", "relay: newest 20 of a large inbox; the floor is the same for a whole token",
+        Tool("list_messages", {"folder": "INBOX"}), at_most=3, relay=True,
+        beside=Tool("list_messages", {"mailbox": "big"}), rows=20),
+    Job("J12", "relay: read a message of text, 40 kB of HTML and a file; the floor likewise", RelayRead(), at_most=3,
+        relay=True, beside=Sample()),
     Job("J10 call", "MCP: a call that needs no mail server", Tool("mailboxes")),
 )  # fmt: skip

@@ -48,17 +48,22 @@ class Outcome:
 def measure(job: Job, server: MailServer, gateway: Gateway, effort: Effort) -> Outcome:
     """Run one job. Raises `RuntimeError` if an answer is not what was asked for."""
     floor = Floor(server.port, server.smtp_port, server.large, server.small, SMALL_USERS)
-    http, places = Http(gateway.port, gateway.token), Places(server.large)
+    http, places = Http(gateway.port, gateway.relay if job.relay else gateway.token), Places(server.large)
+    whole = Http(gateway.port, gateway.token)
     try:
         _check(job, job.ask(http, places))
         sides: dict[str, Callable[[], object]] = {"postroom": lambda: job.ask(http, places)}
         if job.floor is not None:
             raw = job.floor
             sides["floor"] = lambda: raw(floor)
+        if job.beside is not None:
+            beside = job.beside
+            sides["floor"] = lambda: beside(whole, places)
         taken = _taken(sides, effort)
     finally:
         floor.close()
         http.close()
+        whole.close()
     median = {side: quantile(times, 0.5) for side, times in taken.items()}
     return Outcome(job, median["postroom"], quantile(taken["postroom"], 0.95), median.get("floor"))
 

@@ -49,6 +49,8 @@ class Gateway:
 
     port: int
     token: str
+    relay: str
+    """A relay token for the large mailbox."""
     pid: int
 
 
@@ -94,18 +96,19 @@ def _empty_sent(server: MailServer) -> None:
 @contextlib.contextmanager
 def gateway(folder: Path, server: MailServer, *, caches: bool = True) -> Iterator[Gateway]:
     """`postroom serve` with a configuration of its own in `folder`."""
-    port, token = _free_port(), mint().text.reveal()
+    port, token, relay = _free_port(), mint().text.reveal(), mint().text.reveal()
     folder.mkdir(parents=True, exist_ok=True)
     config = folder / "postroom.yaml"
-    config.write_text(json.dumps(_configuration(port, server, token, folder / "state")))
+    config.write_text(json.dumps(_configuration(port, server, (token, relay), folder / "state")))
     config.chmod(0o600)
-    command = [str(Path(sys.executable).with_name("postroom"))] if caches else [sys.executable, "-m", "bench.uncached"]
+    command = [sys.executable, "-m", "bench.unhurried" if caches else "bench.uncached"]
     with _process([*command, "serve", "--config", str(config)], port) as pid:
-        yield Gateway(port, token, pid)
+        yield Gateway(port, token, relay, pid)
 
 
-def _configuration(port: int, server: MailServer, token: str, state: Path) -> dict[str, object]:
-    """YAML can be written as JSON."""
+def _configuration(port: int, server: MailServer, tokens: tuple[str, str], state: Path) -> dict[str, object]:
+    """YAML can be written as JSON; `tokens` are the one whose mailboxes are whole, and the relay's."""
+    token, relay = tokens
     imap = {"host": "127.0.0.1", "port": server.port, "tls": "none", "password": PASSWORD, "connections": _CONNECTIONS}
     smtp = {"host": "127.0.0.1", "port": server.smtp_port, "tls": "none"}
     return {
@@ -122,8 +125,30 @@ def _configuration(port: int, server: MailServer, token: str, state: Path) -> di
                 "token_hash": token_hash(token),
                 "scopes": ["read", "draft", "organize", "delete", "send"],
                 "mailboxes": list(server.users),
-            }
+            },
+            {
+                "name": "relay",
+                "token_hash": token_hash(relay),
+                "toolset": "relay",
+                "user": "ana",
+                "mailbox": "big",
+                "profile": "desk",
+            },
         ],
+        "policies": {
+            "desk": {
+                "folders": {"rules": [{"match": "INBOX", "access": "writable"}]},
+                "messages": {
+                    "rules": [
+                        {"id": "clinic", "match": {"from": ["*@clinic.example"]}, "action": "hide"},
+                        {"id": "board", "match": {"subject": "[board]"}, "action": "withhold"},
+                        {"id": "old", "match": {"older_than": "9000d"}, "action": "hide"},
+                    ]
+                },
+                "limits": {"requests_per_minute": "6000", "burst": "500", "concurrent": "32"},
+            }
+        },
+        "profiles": {"desk": {"policy": "desk"}},
     }
 
 

@@ -26,6 +26,7 @@ from postroom.store.own import Own
 
 _MOST = 64
 """Policies and mailboxes of which something is kept."""
+_MOST_IDENTITIES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,7 @@ class Sights:
     def __init__(self, seal: Seal, clock: Clock, governance: Governance) -> None:
         self._database = governance.database
         self._secrets = governance.secrets
+        self._owns: OrderedDict[tuple[str, str], Own] = OrderedDict()
         self._turns: defaultdict[tuple[str, str], asyncio.Lock] = defaultdict(asyncio.Lock)
         self._seal = seal
         self._clock = clock
@@ -57,7 +59,7 @@ class Sights:
             setting=setting,
             naming=SealedNaming(self._seal, caller.identity, settings.name),
             files=SealedFiles(self._seal, caller.identity, settings.name),
-            own=Own(self._database, caller.identity, settings.name),
+            own=self._own(caller, settings),
             now=self._clock.now,
             is_relay=caller.toolset is Toolset.RELAY,
         )
@@ -67,11 +69,20 @@ class Sights:
         """What its policy makes of what it wants to send from there."""
         means = Means(
             rules=compile_outbound(policy.outbound, policy.people, policy.limits.scan_chars),
-            own=Own(self._database, caller.identity, settings.name),
+            own=self._own(caller, settings),
             secrets=self._secrets,
             turn=self._turns[caller.identity, settings.name],
         )
         return Judge(self.bound(caller, settings, account, policy), means)
+
+    def _own(self, caller: Caller, settings: MailboxConfig) -> Own:
+        key = (caller.identity, settings.name)
+        if key not in self._owns:
+            self._owns[key] = Own(self._database, *key)
+        self._owns.move_to_end(key)
+        if len(self._owns) > _MOST_IDENTITIES:
+            self._owns.popitem(last=False)
+        return self._owns[key]
 
     def _memory(self, settings: MailboxConfig, policy: Policy) -> Memory:
         key = (settings.name, policy.hash)

@@ -37,6 +37,7 @@ class Own:
     def __init__(self, database: Database, identity: str, mailbox: str) -> None:
         self._database = database
         self._who = (identity, mailbox)
+        self._read_at: datetime | None = None
 
     async def note_sent(self, message: OwnMessage) -> None:
         await self._database.write(lambda connection: _note_sent(connection, self._who, message))
@@ -76,10 +77,11 @@ class Own:
 
     async def note_untrusted_read(self, at: datetime) -> None:
         """To the minute: a call that reads need not wait for a disk each time."""
-        if (known := await self.last_untrusted_read()) is not None and at - known < _NEAR and at >= known:
+        if self._read_at is not None and timedelta() <= at - self._read_at < _NEAR:
             return
         statement = "INSERT OR REPLACE INTO untrusted_reads (identity, mailbox, at) VALUES (?, ?, ?)"
         await self._execute(statement, to_text(at))
+        self._read_at = at
 
     async def last_untrusted_read(self) -> datetime | None:
         query = "SELECT at FROM untrusted_reads WHERE identity = ? AND mailbox = ?"

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from postroom.base.errors import GatewayError
-from postroom.mail.model import Part, Shown
+from postroom.mail.model import Link, Part, Reading, Shown
 from postroom.mailbox.view import MailboxView
 from postroom.operations.access import Access
 from postroom.operations.answer import Answer
@@ -48,6 +48,7 @@ class RelayMessage(Envelope):
     """Older messages are quoted and not told."""
     attachments: list[RelayFile] = Field(default_factory=list)
     links: list[LinkEntry] = Field(default_factory=list)
+    """Those whose addresses the policy tells; of others the text names the hosts."""
     invitation: BriefInvitation | None = None
     authentication: AuthenticationEntry | None = None
     """Left out where nothing is known."""
@@ -178,7 +179,7 @@ def _message(call: Call, view: MailboxView, shown: Shown, room: Room, share: int
         "attachments": [_file(call, view, part, room) for part in room.some("attachments", reading.attachments)],
         "links": [
             LinkEntry(text=room.short(link.text), href=link.href, host=link.host, mismatch=link.mismatch)
-            for link in room.fitting("links", reading.links, lambda link: len(link.href) + 60)
+            for link in room.fitting("links", _told_links(reading), lambda link: len(link.href) + 60)
         ],
         "invitation": brief_invitation(reading.invitation, room) if reading.invitation else None,
         "signals": list(reading.signals),
@@ -190,6 +191,10 @@ def _message(call: Call, view: MailboxView, shown: Shown, room: Room, share: int
     if room.left_out:
         said["left_out"] = dict(room.left_out)
     return fields | {name: value for name, value in said.items() if value}
+
+
+def _told_links(reading: Reading) -> list[Link]:
+    return [link for link in reading.links if link.href]
 
 
 def _file(call: Call, view: MailboxView, part: Part, room: Room) -> RelayFile:
