@@ -47,7 +47,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
         account  folders  naming  labels  reading  parsing  fetching  sections  session  cache  listing  searching
         changing  moving  labelling  organizing  outcomes
         sending  sentcopy  finding  outbox  drafts
-        messages  downloads  uids  cursors  following  sincecursor  waiting  feed  statistics
+        messages  downloads  filetexts  uids  cursors  following  sincecursor  waiting  feed  statistics
         setting  sight  bound  sights  sealeduids  heads  records  visibleconversations  discretion  judge
         view  entry  directory
         kindred  conversations  threads

@@ -22,6 +22,8 @@ from postroom.mailbox.cache import Read as ReadMessage
 from postroom.mailbox.changing import ChangingFolder
 from postroom.mailbox.conversations import Grouping
 from postroom.mailbox.discretion import denied, discreet, no_such_folder
+from postroom.mailbox.downloads import Download
+from postroom.mailbox.filetexts import FileText, text_of_file
 from postroom.mailbox.folders import Folder, folder_name
 from postroom.mailbox.heads import KnownHeads
 from postroom.mailbox.listing import Show, newest_seen
@@ -34,7 +36,7 @@ from postroom.mailbox.sight import Change
 from postroom.mailbox.statistics import Statistics
 from postroom.mailbox.uids import Naming, gone
 from postroom.mailbox.visibleconversations import VisibleConversations
-from postroom.policy.attachments import release_under
+from postroom.policy.attachments import release_text, release_under
 from postroom.policy.content import Setting
 from postroom.policy.effective import Policy
 from postroom.policy.evidence import Known, NobodyAsked
@@ -287,6 +289,13 @@ class Bound:
 
     def offers(self, part: Part) -> bool:
         return self.policy.attachments.level(facts_of(part)) >= Files.DOWNLOAD
+
+    def readable(self, shown: Shown, part: Part) -> Released | None:
+        there = self._files.read(part.section, self._now())
+        return release_text(replace(part, section=there.section), self.policy.attachments)
+
+    async def text_of(self, download: Download) -> FileText | None:
+        return await text_of_file(download, self._eyes.setting, self.policy.content)
 
     def check_file(self, released: Released, sniffed: str) -> None:
         if self.policy.attachments.level(facts_of(released.part, sniffed)) < Files.DOWNLOAD:

@@ -18,6 +18,8 @@ from postroom.mailbox.cache import MessageCache
 from postroom.mailbox.cache import Read as ReadMessage
 from postroom.mailbox.changing import ChangingFolder
 from postroom.mailbox.conversations import Grouping
+from postroom.mailbox.downloads import Download
+from postroom.mailbox.filetexts import FileText
 from postroom.mailbox.folders import Folder
 from postroom.mailbox.listing import MOST_LOOKED_AT, Show
 from postroom.mailbox.messages import fetch_messages, kept_messages, with_readings
@@ -165,6 +167,14 @@ class Sight(Protocol):
         """Whether a file may be had, as far as its description tells."""
         ...
 
+    def readable(self, shown: Shown, part: Part) -> Released | None:
+        """A file whose text alone the caller may have; None for any other."""
+        ...
+
+    async def text_of(self, download: Download) -> FileText | None:
+        """The text of such a file."""
+        ...
+
     def check_file(self, released: Released, sniffed: str) -> None:
         """Raises `not_found` for a file whose first octets say that it may not leave after all."""
         ...
@@ -279,6 +289,12 @@ class Whole:
 
     def offers(self, part: Part) -> bool:
         return True
+
+    def readable(self, shown: Shown, part: Part) -> Released | None:
+        return None
+
+    async def text_of(self, download: Download) -> FileText | None:
+        return None
 
     def check_file(self, released: Released, sniffed: str) -> None:
         """Whatever it is, it may leave."""

@@ -19,6 +19,7 @@ from postroom.mailbox.cursors import Cursors, Position, bad_cursor
 from postroom.mailbox.downloads import Download, open_download
 from postroom.mailbox.downloads import Place as FilePlace
 from postroom.mailbox.drafts import Drafts
+from postroom.mailbox.filetexts import FileText
 from postroom.mailbox.folders import Folder, folder_name
 from postroom.mailbox.following import Followed, Place, follow
 from postroom.mailbox.listing import Page, Show, read_page
@@ -274,6 +275,17 @@ class MailboxView:
         uid = self._sight.naming.write(place.folder, place.uid, place.uid_validity)
         _, download = await self.attachment(place.folder, uid, attachment_id)
         return download
+
+    async def text_of(self, shown: Shown, part: Part) -> FileText | None:
+        """The text in a file, where that is what the policy lets the caller have of it. Raises a `GatewayError`."""
+        released = self._sight.readable(shown, part)
+        if released is None:
+            return None
+        by_section = shown.reading is not None and shown.reading.by_section
+        download = await open_download(self._account, self._place(shown), released, by_section=by_section)
+        if download.sniffed != "text/plain" and not download.sniffed.startswith(("text/", "message/")):
+            return None
+        return await self._sight.text_of(download)
 
     def offers(self, part: Part) -> bool:
         """Whether a file of a message that was shown may be had, as far as its description tells."""

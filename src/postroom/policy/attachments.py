@@ -26,6 +26,12 @@ def release_under(part: Part, rules: Attachments) -> Released | None:
     return Released(part) if rules.level(facts_of(part)) >= Files.DOWNLOAD else None
 
 
+def release_text(part: Part, rules: Attachments) -> Released | None:
+    """A part with leave to be read for its text, if that is what a bound caller may have of it; else None."""
+    facts = facts_of(part)
+    return Released(part) if facts.scannable and rules.level(facts) is Files.TEXT else None
+
+
 def release(part: Part) -> Released:
     """The part with leave to be downloaded. The policy of an unbound token: every file, and the source itself."""
     return Released(part)

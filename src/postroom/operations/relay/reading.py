@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 from pydantic import Field
 
@@ -35,6 +35,10 @@ class RelayFile(Answer):
     size: int = 0
     download_url: str = ""
     """Where its octets are, if the policy lets it be had."""
+    text: str = ""
+    """What it says, if the policy lets only that be read."""
+    truncated: bool = False
+    """There is more text in it."""
 
 
 class RelayMessage(Envelope):
@@ -87,7 +91,8 @@ async def read_message(call: Call, ask: ReadMessage) -> RelayMessage:
     """
     view = call.mailbox(None)
     shown = await view.message(ask.folder, ask.uid)
-    return _fitting(call, view, {ask.uid: shown})[0]  # type: ignore[return-value]  # what is shown is no error
+    (told,) = _fitting(call, view, {ask.uid: shown})
+    return await _with_texts(call, view, shown, cast(RelayMessage, told))
 
 
 @operation(title="Read messages", effect=READS, access=_ANYBODY, foreign=FOREIGN)
@@ -120,6 +125,20 @@ async def download_attachment(call: Call, ask: GetFile) -> Blob:
         field="data_base64",
         elsewhere="",
     )
+
+
+async def _with_texts(call: Call, view: MailboxView, shown: Shown, told: RelayMessage) -> RelayMessage:
+    """With what its files say, as far as there is room, where the policy lets that be read."""
+    left = (call.budget or 10**9) - _ENVELOPE - length(told)
+    files = list(told.attachments)
+    for place, (file, part) in enumerate(zip(files, shown.reading.attachments if shown.reading else (), strict=False)):
+        text = await view.text_of(shown, part) if left > _LEAST else None
+        if text is not None:
+            said = text.text[:left]
+            more = {"text": said} | ({"truncated": True} if text.truncated or said != text.text else {})
+            files[place] = file.model_copy(update=more)
+            left -= length(files[place])
+    return told.model_copy(update={"attachments": files}) if files else told
 
 
 def _fitting(call: Call, view: MailboxView, found: Mapping[str, Shown | GatewayError]) -> list[RelayMessage | Missing]:
