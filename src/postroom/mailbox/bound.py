@@ -42,6 +42,7 @@ from postroom.policy.effective import Policy
 from postroom.policy.evidence import Known, NobodyAsked
 from postroom.policy.filefacts import facts_of
 from postroom.policy.folderrules import canonical
+from postroom.policy.heads import is_fit
 from postroom.policy.personkeys import RESULT_FIELDS
 from postroom.policy.visibility import (
     Gaze,
@@ -55,6 +56,7 @@ from postroom.policy.visibility import (
 )
 from postroom.store.own import Own
 
+_GMAIL = "X-GM-EXT-1"
 _TEXTS_AT_ONCE = 20
 """Messages that are read together where a row alone does not tell whether it may be seen."""
 
@@ -101,6 +103,7 @@ class Bound:
         self.most_changes: int | None = eyes.policy.actions.max_messages_per_day
         self._fields = eyes.policy.messages.fields | RESULT_FIELDS
         """Whether somebody wrote, and did so himself, may be asked of any message."""
+        self._labels_are_folders = False
         self._own = eyes.own
         self._records: Known | None = None if eyes.policy.messages.asks_records else NobodyAsked()
         self._eyes = eyes
@@ -114,7 +117,9 @@ class Bound:
         return tuple(one for one in await self.account.folders() if self.access(one) >= Access.VISIBLE)
 
     def access(self, folder: Folder) -> Access:
-        """What the policy lets the caller do with it."""
+        """What the policy lets the caller do with it; one whose name may not be shown does not exist."""
+        if not is_fit(folder.name, self.policy.content):
+            return Access.HIDDEN
         if self._eyes.is_drafting and folder.special_use == "drafts":
             return Access.WRITABLE
         return self.policy.folders.access(canonical(folder.name, folder.delimiter), folder.special_use)
@@ -148,12 +153,14 @@ class Bound:
     async def open(self, folder: str, *, proved: bool = True, since: float = math.inf) -> AsyncIterator[OpenFolder]:
         known = await self._named(folder, Access.READABLE)
         async with self.account.open(known.name, proved=proved, since=since, fields=self._fields) as opened:
+            self._labels_are_folders = _GMAIL in opened.capabilities
             yield opened
 
     @asynccontextmanager
     async def changing(self, folder: str, *, proved: bool = True) -> AsyncIterator[ChangingFolder]:
         known = await self._named(folder, Access.WRITABLE)
         async with self.account.changing(known.name, proved=proved, fields=self._fields) as opened:
+            self._labels_are_folders = _GMAIL in opened.capabilities
             yield opened
 
     async def _named(self, name: str, least: Access, argument: str = "folder") -> Folder:
@@ -318,7 +325,7 @@ class Bound:
         if self._records is None:
             self._records = NobodyAsked()  # for what is looked at to learn it: unknown counts against a message
             self._records = Records(await self._own.sent_ids(), await self._own.written_to(), await self._senders())
-        return Gaze(self.policy, self._eyes.setting, self._now(), self._records)
+        return Gaze(self.policy, self._eyes.setting, self._now(), self._records, self._labels_are_folders)
 
     async def _senders(self) -> Counter[str]:
         """Who wrote, in mail that may be seen whatever the records say."""

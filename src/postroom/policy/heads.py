@@ -53,6 +53,11 @@ def show_head(head: Head, rules: ContentRules) -> Head:
     )
 
 
+def is_fit(name: str, rules: ContentRules) -> bool:
+    """Whether a name that callers have to give back, as a folder's, may be shown as it is."""
+    return len(name) <= FOLDER_NAME and harmless(filtered_line(name, rules), rules) == name
+
+
 def show_name(text: str, rules: ContentRules, most: int) -> str:
     """A name of a folder or of a file as it may be shown, of at most so many characters."""
     return text if rules is UNBOUND else lines_of(rules).shown(text, most)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from postroom.base.levels import Files, Verdict
+from postroom.base.levels import Access, Files, Verdict
 from postroom.mail.authentication import authentication, signing_domains
 from postroom.mail.model import Act, Admitted, Authentication, Fetched, Head, Named, Part, Reading, Shown
 from postroom.mail.signals import sender_signals
@@ -16,7 +16,7 @@ from postroom.policy.contentrules import ContentRules
 from postroom.policy.effective import Policy
 from postroom.policy.evidence import Evidence, Known
 from postroom.policy.filefacts import facts_of
-from postroom.policy.heads import show_head
+from postroom.policy.heads import is_fit, show_head
 
 WITHHELD = "[withheld]"
 """Stands for a subject that is not shown."""
@@ -60,6 +60,8 @@ class Gaze:
     setting: Setting
     now: datetime
     known: Known
+    labels_are_folders: bool = False
+    """As at Gmail, where a label names a folder that the message is in too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +165,12 @@ def _is_tainted(fetched: Fetched, gaze: Gaze) -> bool:
     return folders.taint_labels and any(folders.concealed(label, None) for label in fetched.labels)
 
 
+def _may_be_named(label: str, gaze: Gaze) -> bool:
+    if gaze.labels_are_folders and gaze.policy.folders.access(label, None) is Access.HIDDEN:
+        return False
+    return is_fit(label, gaze.policy.content)
+
+
 def _shown(fetched: Fetched, uid: str, judged: JudgedHead, gaze: Gaze, verdict: Verdict) -> Shown | None:
     if verdict is Verdict.HIDE:
         return None
@@ -176,7 +184,7 @@ def _shown(fetched: Fetched, uid: str, judged: JudgedHead, gaze: Gaze, verdict: 
         size=None,
         flags=fetched.flags,
         has_attachments=fetched.has_attachments if lists_files else None,
-        labels=fetched.labels,
+        labels=tuple(label for label in fetched.labels if _may_be_named(label, gaze)),
         reading=withheld_reading() if withheld else None,
         incomplete=None,
         written=fetched.head,
