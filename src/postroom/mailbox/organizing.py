@@ -15,7 +15,7 @@ from postroom.mailbox.moving import Moved
 from postroom.mailbox.outcomes import LEFT_MARKED, Journey, Result, Results
 from postroom.mailbox.session import Marks
 from postroom.mailbox.sight import Sight
-from postroom.mailbox.uids import Asked, changed, gone
+from postroom.mailbox.uids import Asked, changed, gone, numberings
 
 T = TypeVar("T")
 _SEEN, _ANSWERED, _DELETED = "\\Seen", "\\Answered", "\\Deleted"
@@ -133,9 +133,8 @@ class Organizer:
 
     async def _admitted(self, opened: ChangingFolder, asked: Asked, act: Act) -> _Work:
         """Those of this numbering that the caller may act on; the others with what is wrong with them."""
-        for numbering in {validity for _, validity in asked.values()}:
-            if numbering is not None:
-                await opened.has_numbering(numbering)
+        for numbering in numberings(asked):
+            await opened.has_numbering(numbering)
         work = _Work(self._sight.told)
         for uid, (number, validity) in asked.items():
             if validity in (None, opened.uid_validity):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from postroom.base.seal import Seal, SealError
-from postroom.mailbox.uids import Numbers, gone
+from postroom.mailbox.uids import NOBODY, Numbers, gone
 
 _MESSAGE = struct.Struct(">II")
 _WIDE_MESSAGE = struct.Struct(">QI")
@@ -41,7 +41,7 @@ class SealedNaming:
             layout = _MESSAGE if len(plain) == _MESSAGE.size else _WIDE_MESSAGE
             uid_validity, uid = layout.unpack(plain)
         except (SealError, struct.error):
-            raise gone() from None
+            return NOBODY
         return uid, uid_validity
 
     def _bound(self, folder: str) -> Sequence[bytes]:

@@ -12,6 +12,8 @@ from postroom.imap.wire import MAX_UID
 _FORM = re.compile(r"([1-9]\d{0,9})(?:-(0|[1-9]\d{0,18}))?\Z", re.ASCII)
 Numbers: TypeAlias = tuple[int, int | None]
 """A UID and its UIDVALIDITY, if that was told."""
+NOBODY: Numbers = (0, -1)
+"""What an id that was never given stands for: no folder has this numbering."""
 Asked: TypeAlias = Mapping[str, Numbers]
 """The messages of one call by the ids that the caller used."""
 
@@ -28,7 +30,7 @@ class Naming(Protocol):
         ...
 
     def read(self, folder: str, text: str) -> Numbers:
-        """What a checked id stands for in that folder. Raises `not_found`."""
+        """What a checked id stands for in that folder; `NOBODY` for one that was never given for it."""
         ...
 
 
@@ -48,9 +50,17 @@ class PlainNaming:
 
 
 def asked_for(naming: Naming, folder: str, uids: Sequence[str], *, whole: bool, several: bool = True) -> Asked:
-    """What the ids of a call stand for, in their order, each once. Raises `validation_error` and `not_found`."""
+    """What the ids of a call stand for, in their order, each once. Raises `validation_error`.
+
+    One that was never given stands for nobody, and takes no other with it.
+    """
     check_uids(naming, uids, whole=whole, several=several)
     return {uid: naming.read(folder, uid) for uid in uids}
+
+
+def numberings(asked: Asked) -> set[int]:
+    """The UIDVALIDITYs that these ids tell, of which a folder may have to be asked."""
+    return {validity for _, validity in asked.values() if validity is not None and validity >= 0}
 
 
 def check_uids(naming: Naming, uids: Sequence[str], *, whole: bool, several: bool = True) -> None:

@@ -30,7 +30,7 @@ from postroom.mailbox.searching import NEWEST, OLDEST, Search, Sought
 from postroom.mailbox.sight import Change, Sight
 from postroom.mailbox.statistics import Statistics
 from postroom.mailbox.threads import Thread, ThreadList, Threads
-from postroom.mailbox.uids import Asked, asked_for, changed, check_uids, gone
+from postroom.mailbox.uids import Asked, asked_for, changed, check_uids, gone, numberings
 from postroom.policy.attachments import WHOLE_MESSAGE, release
 
 _LIST = b"list_messages"
@@ -240,7 +240,7 @@ class MailboxView:
         """Each uid's message with its content, or why there is none. Raises for what concerns all of them."""
         name, asked = self._asked(folder, uids, whole=False, several=len(uids) > 1)
         async with self._sight.open(name) as opened:
-            for validity in {validity for _, validity in asked.values() if validity is not None}:
+            for validity in numberings(asked):
                 await opened.has_numbering(validity)
             current = {
                 uid: number for uid, (number, validity) in asked.items() if validity in (None, opened.uid_validity)
