@@ -8,7 +8,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
     mail/           pure values: octets to heads, parts and text
         model  parse  threads  transcript
         header  lines  charset  iso2022  address  addresstokens  date  head
-        structure  entity  parameters  filename  transfer  streams  sizes  sniff  parts  content  flowed  render
+        structure  entity  parameters  filename  transfer  streams  sizes  sniff  inside  parts  content  flowed  render
         calendar  unseen  markup  quotes  quotewords  armour  authentication  signals
         url/target  url/host  url/wrapper  url/find
         page/css  page/sheet  page/media  page/selectors  page/cascade  page/properties  page/lengths  page/colours
@@ -48,8 +48,8 @@ An import may only point down a storey; neighbours in a storey do not know each 
         changing  moving  labelling  organizing  outcomes
         sending  sentcopy  finding  outbox  drafts
         messages  downloads  filetexts  uids  cursors  following  sincecursor  waiting  feed  statistics
-        setting  sight  bound  sights  sealeduids  heads  records  visibleconversations  discretion  judge
-        view  entry  directory
+        setting  sight  filesight  bound  boundfiles  sights  sealeduids  heads  records  visibleconversations
+        discretion  judge  view  entry  directory
         kindred  conversations  threads
         faults  wiring  health  checkup  remedies
     operations/     what the product does: declared once, run in one corridor

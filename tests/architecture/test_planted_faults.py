@@ -181,7 +181,7 @@ FAULTS = {
     "a file is opened that nobody released": (
         types,
         "mailbox/view.py",
-        "await self._download(shown, self._sight.released(shown, attachment_id))",
+        "await self._download(shown, self._sight.files.released(shown, attachment_id))",
         "await self._download(shown, shown.reading.parts[0])",
         'expected "Released"',
     ),

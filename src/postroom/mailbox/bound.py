@@ -11,19 +11,19 @@ from datetime import datetime
 from hashlib import sha256
 
 from postroom.base.errors import Code, GatewayError, invalid
-from postroom.base.levels import Access, Files
+from postroom.base.levels import Access
 from postroom.imap.statistics import Counts
-from postroom.mail.model import Act, Admitted, Fetched, Part, Released, Shown
+from postroom.mail.model import Act, Admitted, Fetched, Part, Shown
 from postroom.mail.query.pushdown import but_for_text, mentions, not_at_all
 from postroom.mail.query.tree import Query, Uids
 from postroom.mailbox.account import Account
+from postroom.mailbox.boundfiles import BoundFiles
 from postroom.mailbox.cache import MessageCache
 from postroom.mailbox.cache import Read as ReadMessage
 from postroom.mailbox.changing import ChangingFolder
 from postroom.mailbox.conversations import Grouping
 from postroom.mailbox.discretion import denied, discreet, no_such_folder
-from postroom.mailbox.downloads import Download
-from postroom.mailbox.filetexts import FileText, text_of_file
+from postroom.mailbox.filesight import FileSight
 from postroom.mailbox.folders import Folder, folder_name
 from postroom.mailbox.heads import KnownHeads
 from postroom.mailbox.listing import Show, newest_seen
@@ -34,13 +34,11 @@ from postroom.mailbox.sealeduids import FilePlace, SealedFiles, SealedNaming
 from postroom.mailbox.searching import Means, Read
 from postroom.mailbox.sight import Change
 from postroom.mailbox.statistics import Statistics
-from postroom.mailbox.uids import Naming, gone
+from postroom.mailbox.uids import Naming
 from postroom.mailbox.visibleconversations import VisibleConversations
-from postroom.policy.attachments import release_text, release_under
 from postroom.policy.content import Setting
 from postroom.policy.effective import Policy
 from postroom.policy.evidence import Known, NobodyAsked
-from postroom.policy.filefacts import facts_of
 from postroom.policy.folderrules import canonical
 from postroom.policy.heads import is_fit
 from postroom.policy.personkeys import RESULT_FIELDS
@@ -107,7 +105,8 @@ class Bound:
         self._own = eyes.own
         self._records: Known | None = None if eyes.policy.messages.asks_records else NobodyAsked()
         self._eyes = eyes
-        self._files = eyes.files
+        self._files = BoundFiles(eyes.policy, eyes.setting, eyes.files, eyes.now)
+        self.files: FileSight = self._files
         self._memory = memory
         self._now = eyes.now
 
@@ -220,10 +219,9 @@ class Bound:
     def _message(self, one: ReadMessage, gaze: Gaze) -> Shown | None:
         fetched = one.fetched
         judged = self._memory.heads.judged(fetched.head)
-        now = self._now()
 
         def named(part: Part) -> str:
-            return self._files.write(FilePlace(fetched.folder, fetched.uid, fetched.uid_validity, part.section), now)
+            return self._files.named(FilePlace(fetched.folder, fetched.uid, fetched.uid_validity, part.section))
 
         return show_message(fetched, self._name(fetched), judged, one.projected, gaze, named)
 
@@ -282,37 +280,6 @@ class Bound:
     async def note_draft(self, message_id: str, octets: bytes) -> None:
         digest = sha256(octets).hexdigest()
         await self._own.note_draft(message_id, digest, self._now())
-
-    def released(self, shown: Shown, attachment_id: str) -> Released:
-        place = self._files.read(attachment_id, self._now())
-        for part in shown.reading.attachments if shown.reading else ():
-            if (there := self._files.read(part.section, self._now())) == place:
-                return self._released(replace(part, section=there.section))
-        raise gone()
-
-    def file_place(self, attachment_id: str) -> FilePlace:
-        """Where the file of a sealed id lies. Raises `not_found`."""
-        return self._files.read(attachment_id, self._now())
-
-    def offers(self, part: Part) -> bool:
-        return self.policy.attachments.level(facts_of(part)) >= Files.DOWNLOAD
-
-    def readable(self, shown: Shown, part: Part) -> Released | None:
-        there = self._files.read(part.section, self._now())
-        return release_text(replace(part, section=there.section), self.policy.attachments)
-
-    async def text_of(self, download: Download) -> FileText | None:
-        return await text_of_file(download, self._eyes.setting, self.policy.content)
-
-    def check_file(self, released: Released, sniffed: str) -> None:
-        if self.policy.attachments.level(facts_of(released.part, sniffed)) < Files.DOWNLOAD:
-            raise gone()
-
-    def _released(self, part: Part) -> Released:
-        released = release_under(part, self.policy.attachments)
-        if released is None:
-            raise gone()
-        return released
 
     def judged(self, row: Fetched) -> JudgedHead:
         """What there is to know of its head."""

@@ -42,6 +42,21 @@ class Download:
         """What its first octets say that it is."""
         return sniff(self._first)
 
+    @property
+    def first(self) -> bytes:
+        """What has been fetched of it."""
+        return self._first
+
+    async def whole(self, most: int) -> Download:
+        """The same with all of it fetched. Raises `too_large` past so many octets."""
+        pieces, size = [], 0
+        async for piece in self.octets():
+            pieces.append(piece)
+            if (size := size + len(piece)) > most:
+                message = f"The file has more than {most:,} octets, too many to be looked into."
+                raise GatewayError(Code.TOO_LARGE, message, limit=most)
+        return Download(self.part, b"".join(pieces), _nothing())
+
     async def octets(self) -> AsyncIterator[bytes]:
         """The decoded file. Raises a `GatewayError` if it turns out to be another size than was told, or is gone."""
         given = len(self._first)

@@ -8,9 +8,9 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
-from postroom.base.errors import GatewayError, not_found
+from postroom.base.errors import GatewayError
 from postroom.base.levels import Access
-from postroom.mail.model import Act, Admitted, Fetched, Named, Part, Released, Shown
+from postroom.mail.model import Act, Admitted, Fetched, Named, Shown
 from postroom.mail.query.pushdown import but_for_text, by_words, not_at_all, wholly
 from postroom.mail.query.tree import Query
 from postroom.mailbox.account import Account
@@ -18,17 +18,14 @@ from postroom.mailbox.cache import MessageCache
 from postroom.mailbox.cache import Read as ReadMessage
 from postroom.mailbox.changing import ChangingFolder
 from postroom.mailbox.conversations import Grouping
-from postroom.mailbox.downloads import Download
-from postroom.mailbox.filetexts import FileText
+from postroom.mailbox.filesight import FileSight, WholeFiles
 from postroom.mailbox.folders import Folder
 from postroom.mailbox.listing import MOST_LOOKED_AT, Show
 from postroom.mailbox.messages import fetch_messages, kept_messages, with_readings
 from postroom.mailbox.reading import OpenFolder
-from postroom.mailbox.sealeduids import FilePlace
 from postroom.mailbox.searching import MOST_OCTETS, MOST_READ, Means, Read
 from postroom.mailbox.statistics import Statistics
-from postroom.mailbox.uids import Naming, PlainNaming, gone
-from postroom.policy.attachments import release
+from postroom.mailbox.uids import Naming, PlainNaming
 from postroom.policy.content import Setting
 from postroom.policy.visibility import admit, show
 
@@ -56,6 +53,7 @@ class Sight(Protocol):
     seal: tuple[bytes, ...]
     """What cursors are bound to beside the list that they are of."""
     conversations: Grouping
+    files: FileSight
     most_changes: int | None
     """Messages that may be changed in a day; None for no bound."""
     most_looked_at: int | None
@@ -155,30 +153,6 @@ class Sight(Protocol):
         """The caller has saved a draft."""
         ...
 
-    def released(self, shown: Shown, attachment_id: str) -> Released:
-        """A file of a message that the caller sees. Raises `not_found`, or `policy_denied`."""
-        ...
-
-    def file_place(self, attachment_id: str) -> FilePlace:
-        """Where the file of a sealed id lies. Raises `not_found`."""
-        ...
-
-    def offers(self, part: Part) -> bool:
-        """Whether a file may be had, as far as its description tells."""
-        ...
-
-    def readable(self, shown: Shown, part: Part) -> Released | None:
-        """A file whose text alone the caller may have; None for any other."""
-        ...
-
-    async def text_of(self, download: Download) -> FileText | None:
-        """The text of such a file."""
-        ...
-
-    def check_file(self, released: Released, sniffed: str) -> None:
-        """Raises `not_found` for a file whose first octets say that it may not leave after all."""
-        ...
-
 
 class Whole:
     """Of an unbound caller, whose mailboxes are whole."""
@@ -191,6 +165,7 @@ class Whole:
         self.naming: Naming = PlainNaming()
         self.seal: tuple[bytes, ...] = ()
         self.conversations: Grouping = account.conversations
+        self.files: FileSight = WholeFiles()
         self._setting = setting
 
     @property
@@ -273,31 +248,6 @@ class Whole:
 
     async def note_draft(self, message_id: str, octets: bytes) -> None:
         """Nobody asks whose it is."""
-
-    def released(self, shown: Shown, attachment_id: str) -> Released:
-        parts = {part.section: part for part in shown.reading.attachments} if shown.reading else {}
-        if attachment_id not in parts:
-            raise not_found(
-                "This message has no such attachment. Use an id that get_message lists.",
-                argument="attachment_id",
-                attachment_ids=list(parts)[:100],
-            )
-        return release(parts[attachment_id])
-
-    def file_place(self, attachment_id: str) -> FilePlace:
-        raise gone()
-
-    def offers(self, part: Part) -> bool:
-        return True
-
-    def readable(self, shown: Shown, part: Part) -> Released | None:
-        return None
-
-    async def text_of(self, download: Download) -> FileText | None:
-        return None
-
-    def check_file(self, released: Released, sniffed: str) -> None:
-        """Whatever it is, it may leave."""
 
     def _name(self, fetched: Fetched) -> str:
         return self.naming.write(fetched.folder, fetched.uid, fetched.uid_validity)

@@ -257,7 +257,7 @@ class MailboxView:
     async def attachment(self, folder: str | None, uid: str, attachment_id: str) -> tuple[Shown, Download]:
         """A file of a message, open for reading. Raises a `GatewayError`."""
         shown = await self.message(folder, uid)
-        return shown, await self._download(shown, self._sight.released(shown, attachment_id))
+        return shown, await self._download(shown, self._sight.files.released(shown, attachment_id))
 
     async def source(self, folder: str | None, uid: str) -> tuple[Shown, Download]:
         """A message's own octets, open for reading. Raises a `GatewayError`."""
@@ -271,31 +271,30 @@ class MailboxView:
 
     async def file(self, attachment_id: str) -> Download:
         """A file by the sealed id that a bound caller has of it, open for reading. Raises `not_found`."""
-        place = self._sight.file_place(attachment_id)
+        place = self._sight.files.file_place(attachment_id)
         uid = self._sight.naming.write(place.folder, place.uid, place.uid_validity)
         _, download = await self.attachment(place.folder, uid, attachment_id)
         return download
 
     async def text_of(self, shown: Shown, part: Part) -> FileText | None:
         """The text in a file, where that is what the policy lets the caller have of it. Raises a `GatewayError`."""
-        released = self._sight.readable(shown, part)
+        released = self._sight.files.readable(shown, part)
         if released is None:
             return None
         by_section = shown.reading is not None and shown.reading.by_section
         download = await open_download(self._account, self._place(shown), released, by_section=by_section)
         if download.sniffed != "text/plain" and not download.sniffed.startswith(("text/", "message/")):
             return None
-        return await self._sight.text_of(download)
+        return await self._sight.files.text_of(download)
 
     def offers(self, part: Part) -> bool:
         """Whether a file of a message that was shown may be had, as far as its description tells."""
-        return self._sight.offers(part)
+        return self._sight.files.offers(part)
 
     async def _download(self, shown: Shown, released: Released) -> Download:
         by_section = shown.reading is not None and shown.reading.by_section
         download = await open_download(self._account, self._place(shown), released, by_section=by_section)
-        self._sight.check_file(released, download.sniffed)
-        return download
+        return await self._sight.files.checked(released, download)
 
     async def message(self, folder: str | None, uid: str) -> Shown:
         """One message with its content. Raises `not_found`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from postroom.mail.inside import Inside, Member, look_inside
 from postroom.mail.model import Part
 from postroom.mail.outgoing.model import OutgoingFile
 from postroom.mail.sniff import sniff
@@ -32,22 +33,40 @@ _OLD_DOCUMENT = "application/x-ole-storage"
 """Of a container that may hold programs, or be locked: its first octets do not tell."""
 
 
-def facts_of(part: Part, sniffed: str | None = None, place: int = 0) -> PartFacts:
-    """What is known of a file; `sniffed` is the type that its first octets give away, once they are there.
+def facts_of(part: Part, sniffed: str | None = None, place: int = 0, inside: Inside | None = None) -> PartFacts:
+    """What is known of a file: as it is described; by the type `sniffed` that its first octets give away, once they are
+    there; and by what is `inside`, once somebody has looked.
 
-    A type that name and octets disagree about is none.
+    A type that name and octets disagree about is none. What is only described is taken for harmless until it is open.
     """
     kind = _type(part, sniffed)
+    closed = _OLD_DOCUMENT in (kind, sniffed)
     return PartFacts(
         name=part.filename,
         type=kind,
         size=part.size,
         ordinal=place,
         is_archive=kind in _ARCHIVES,
-        encrypted=None if _OLD_DOCUMENT in (kind, sniffed) else False,
-        macros=_macros(part, kind, sniffed),
+        members=_members(inside) if sniffed is not None else (),
+        encrypted=None if closed else (inside.encrypted if inside else False),
+        macros=None if closed else (inside.macros if inside else _named_for_macros(part)),
         scannable=kind in _TEXTS,
     )
+
+
+def may_hold_more(sniffed: str) -> bool:
+    """Whether a file of this type has to be looked into before anything is known of it."""
+    return sniffed == "application/pdf" or sniffed in _ARCHIVES or sniffed.startswith(_DOCUMENTS)
+
+
+def _members(inside: Inside | None) -> tuple[PartFacts, ...] | None:
+    return None if inside is None or inside.members is None else tuple(map(_of_member, inside.members))
+
+
+def _of_member(member: Member) -> PartFacts:
+    name = member.name.rpartition("/")[2]
+    described = Part("", member.sniffed, None, "binary", name, False, None, member.size, False)
+    return facts_of(described, member.sniffed)
 
 
 def facts_of_file(file: OutgoingFile, place: int) -> PartFacts:
@@ -63,7 +82,8 @@ def facts_of_file(file: OutgoingFile, place: int) -> PartFacts:
         size=len(file.octets),
         is_body=False,
     )
-    return facts_of(part, sniff(file.octets), place)
+    sniffed = sniff(file.octets)
+    return facts_of(part, sniffed, place, look_inside(file.octets, sniffed) if may_hold_more(sniffed) else None)
 
 
 def _type(part: Part, sniffed: str | None) -> str | None:
@@ -87,9 +107,6 @@ def _agreed(declared: str, sniffed: str) -> str | None:
     return None
 
 
-def _macros(part: Part, kind: str | None, sniffed: str | None) -> bool | None:
-    """Whether there are programs in it, as far as that can be told without looking into it."""
-    if _OLD_DOCUMENT in (kind, sniffed):
-        return None
+def _named_for_macros(part: Part) -> bool:
     named = (part.filename or "").lower().endswith((".docm", ".xlsm", ".pptm", ".dotm", ".xlam"))
     return named or part.content_type.lower().startswith(_MACROS) or "macroenabled" in part.content_type.lower()
