@@ -66,7 +66,7 @@ class Box:
     async def page(self, folder: str | None, *, limit: int, cursor: str | None) -> Listing:
         await self._answer()
         rows = [message(uid, day) for uid, day in enumerate(self.days, 1)][::-1]
-        return Listing("INBOX", tuple(rows[:limit]), "more" if len(rows) > limit else None, None)
+        return Listing("INBOX", tuple(rows[:limit]), "more" if len(rows) > limit else None, None, b"list_messages")
 
     def reaches(self, place: Place, row: Shown) -> bool:
         return read_uid(row.uid)[0] <= place.uid

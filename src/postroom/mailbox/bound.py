@@ -55,6 +55,8 @@ from postroom.policy.visibility import (
 from postroom.store.own import Own
 
 _GMAIL = "X-GM-EXT-1"
+LARGEST_DRAFT = 50_000_000
+"""Octets of a draft that can be changed or sent."""
 _TEXTS_AT_ONCE = 20
 """Messages that are read together where a row alone does not tell whether it may be seen."""
 
@@ -142,7 +144,8 @@ class Bound:
         return Counts(len(seen), sum("\\Seen" not in row.flags for row in seen))
 
     async def trash(self) -> Folder | None:
-        return await self.account.special("trash")
+        """Whoever may delete finds a Trash, whether there was one or not."""
+        return await self.account.made_special("trash", "Trash")
 
     async def special(self, use: str) -> Folder | None:
         known = await self.account.special(use)
@@ -277,6 +280,15 @@ class Bound:
             return None
         return await self._own.drafts() if drafts is _OWN else {}
 
+    async def drafts(self, opened: OpenFolder, rows: Sequence[Fetched]) -> list[Shown | None]:
+        told, own = await self.rows(opened, rows), await self.own_drafts()
+        if own is None:
+            return told
+        return [
+            shown if shown is not None and await _is_own(opened, row, own) else None
+            for row, shown in zip(rows, told, strict=True)
+        ]
+
     async def note_draft(self, message_id: str, octets: bytes) -> None:
         digest = sha256(octets).hexdigest()
         await self._own.note_draft(message_id, digest, self._now())
@@ -314,3 +326,12 @@ class Bound:
 
     def _name(self, fetched: Fetched) -> str:
         return self.naming.write(fetched.folder, fetched.uid, fetched.uid_validity)
+
+
+async def _is_own(opened: OpenFolder, row: Fetched, own: Mapping[str, str]) -> bool:
+    """Whether a draft is as the caller saved it: what others have changed since is theirs."""
+    digest = own.get(row.head.message_id or "")
+    if digest is None:
+        return False
+    octets = await opened.octets(row.uid, "", 0, LARGEST_DRAFT)
+    return octets is not None and sha256(octets).hexdigest() == digest

@@ -8,6 +8,7 @@ from postroom.base.errors import Code, GatewayError, not_found
 
 _NOTHING = "There is nothing of that name here: use folders and uids as the lists of this token give them now."
 _FAILED = "The mail server cannot do this now. Try again later; if it stays, the operator should look at the log."
+_NO_LABELS = "The server keeps no labels of your choice in this folder."
 _NO_CURSOR = "This cursor is good no more, or was never: start again without one."
 _CURSORS = ("cursor", "since_cursor")
 
@@ -22,8 +23,10 @@ def discreet(error: GatewayError) -> GatewayError:
         return not_found(_NOTHING)
     if error.code is Code.VALIDATION_ERROR and error.details.get("argument") in _CURSORS:
         return GatewayError(Code.INVALID_CURSOR, _NO_CURSOR, argument=error.details["argument"])
-    if error.code is Code.IMAP_ERROR:
+    if error.code is Code.IMAP_ERROR or (error.code is Code.CONFLICT and error.details.keys() <= {"mailbox"}):
         return GatewayError(Code.UNAVAILABLE, _FAILED, reason="mail_server", retry_after=5)
+    if error.code is Code.CONFLICT and "labels" in error.details:
+        return GatewayError(Code.CONFLICT, _NO_LABELS, argument=error.details["argument"])
     return error
 
 

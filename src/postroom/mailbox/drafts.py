@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from hashlib import sha256
@@ -17,6 +17,7 @@ from postroom.mail.outgoing.check import check
 from postroom.mail.outgoing.compose import compose
 from postroom.mail.outgoing.model import Outgoing, StrictAddress
 from postroom.mail.outgoing.redraft import read_draft
+from postroom.mailbox.bound import LARGEST_DRAFT
 from postroom.mailbox.downloads import Download
 from postroom.mailbox.faults import why_undone
 from postroom.mailbox.finding import uid_of
@@ -29,8 +30,7 @@ _DRAFTS = "Drafts"
 """What Drafts is called where there is none yet."""
 _FLAGS = ("\\Draft", "\\Seen")
 _OF_THE_SERVER = ("\\Recent", "\\Deleted")
-LARGEST = 50_000_000
-"""Octets of a draft that can be changed or sent."""
+_TOO_LARGE = f"The draft is larger than {LARGEST_DRAFT:,} octets; another mail program must change or send it."
 _PATIENCE = 60.0
 """Seconds to wait for whoever changes or sends the same draft."""
 
@@ -112,9 +112,8 @@ class Drafts:
         pieces, size = [], 0
         async for piece in download.octets():
             pieces.append(piece)
-            if (size := size + len(piece)) > LARGEST:
-                message = f"The draft is larger than {LARGEST:,} octets; another mail program must change or send it."
-                raise GatewayError(Code.TOO_LARGE, message, limit=LARGEST)
+            if (size := size + len(piece)) > LARGEST_DRAFT:
+                raise GatewayError(Code.TOO_LARGE, _TOO_LARGE, limit=LARGEST_DRAFT)
         octets = b"".join(pieces)
         await self._check_own(shown, octets)
         draft = await asyncio.to_thread(read_draft, octets, sender, replaced=replaced)
@@ -171,28 +170,9 @@ class Drafts:
         folder = await self._named()
         return folder, asked_for(self._sight.naming, folder.name, [uid], whole=True, several=False)
 
-    async def shown(self, folder: Folder, rows: Sequence[Shown]) -> list[Shown]:
-        """Those of these rows of the folder that the caller may touch, and that are not deleted already."""
-        there, own = [one for one in rows if not is_deleted(one)], await self._sight.own_drafts()
-        if own is None:
-            return there
-        return [one for one in there if await self._is_own(folder, one, own)]
-
-    async def _is_own(self, folder: Folder, shown: Shown, own: Mapping[str, str]) -> bool:
-        """Whether it is as the caller saved it: what others have changed since is theirs."""
-        digest = own.get(shown.threading.message_id or "")
-        if digest is None:
-            return False
-        _, download = await self._source(folder.name, shown.uid)
-        seen = sha256()
-        async for piece in download.octets():
-            seen.update(piece)
-        return seen.hexdigest() == digest
-
     async def _check_whose(self, folder: Folder, uid: str) -> None:
-        shown, _ = await self._source(folder.name, uid)
-        if not await self.shown(folder, [shown]):
-            raise gone(uid)
+        shown, download = await self._source(folder.name, uid)
+        await self._check_own(shown, b"".join([piece async for piece in download.octets()]))
 
     async def _check_own(self, shown: Shown, octets: bytes) -> None:
         own = await self._sight.own_drafts()

@@ -17,8 +17,9 @@ from postroom.mail.model import Shown
 from postroom.mail.query.tree import All, Query
 from postroom.mailbox.faults import imap_error
 from postroom.mailbox.following import Followed, Place
+from postroom.mailbox.listing import Listing
 from postroom.mailbox.sincecursor import SinceCursors, place_key
-from postroom.mailbox.view import Listing, MailboxView
+from postroom.mailbox.view import MailboxView
 from postroom.mailbox.waiting import Waiting
 
 T = TypeVar("T")

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import TypeAlias
 
 from postroom.mail.model import Fetched, Shown
+from postroom.mail.query.sorting import Order
 from postroom.mailbox.reading import OpenFolder
 
 _GROWTH = 8
@@ -44,6 +45,20 @@ class Page:
     incomplete: str | None
     cut: bool = False
     """There are messages that were not looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A page for a caller: what it sees, how to go on, and why something may be missing."""
+
+    folder: str
+    rows: tuple[Shown, ...]
+    next_cursor: str | None
+    incomplete: str | None
+    name: bytes
+    """Of what list this is a page: a cursor is good for no other."""
+    order: Order | None = None
+    """None of a list in the order of UIDs."""
 
 
 async def read_page(

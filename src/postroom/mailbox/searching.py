@@ -219,14 +219,18 @@ class Search:
     async def _sorted_here(self, order: Order) -> Page:
         """The newest that fit, sorted by their rows."""
         hits = await self._ask(1, MAX_UID)
+        most = f"only the newest {_MOST_SORTED:,} messages were sorted; narrow the search, as by date"
         kept: list[Found] = []
-        looked_at = 0
+        looked_at, bound = 0, self._means.looked_at is None
         async for batch in self._affordable(fetched(self._folder, reversed(hits), self._sought.limit + 1)):
-            if (looked_at if self._means.looked_at else len(kept)) >= _MOST_SORTED:
-                self._reason = f"only the newest {_MOST_SORTED:,} messages were sorted; narrow the search, as by date"
+            if (len(kept) if bound else looked_at) >= _MOST_SORTED + bound:
+                self._reason = most
                 break
             looked_at += batch.named
             kept += [found async for found in self._sift(batch)]
+        if bound and len(kept) > _MOST_SORTED:
+            kept = kept[:_MOST_SORTED]  # how many came with the last batch would tell of hidden ones
+            self._reason = self._reason or most
         return self._reasoned(await asyncio.to_thread(self._cut, kept, order))
 
     def _cut(self, kept: list[Found], order: Order) -> Page:
@@ -250,6 +254,8 @@ class Search:
             unsettled = [row for row, _, verdict in some if verdict is None]
             settled = await self._settled(unsettled) if unsettled else {}
             for row, shown, verdict in some:
+                if self._means.must_end and row.uid == self.unread:
+                    return  # what a row alone would tell of those behind it, hidden ones would move in and out
                 if verdict or settled.get(row.uid):
                     yield row.uid, shown
 

@@ -149,6 +149,10 @@ class Sight(Protocol):
         """SHA-256 of the drafts that the caller may touch, by their Message-ID; None for all there are."""
         ...
 
+    async def drafts(self, opened: OpenFolder, rows: Sequence[Fetched]) -> list[Shown | None]:
+        """As `rows`, of drafts: those that the caller may touch, as they were when it saved them."""
+        ...
+
     async def note_draft(self, message_id: str, octets: bytes) -> None:
         """The caller has saved a draft."""
         ...
@@ -245,6 +249,9 @@ class Whole:
 
     async def own_drafts(self) -> Mapping[str, str] | None:
         return None
+
+    async def drafts(self, opened: OpenFolder, rows: Sequence[Fetched]) -> list[Shown | None]:
+        return await self.rows(opened, rows)
 
     async def note_draft(self, message_id: str, octets: bytes) -> None:
         """Nobody asks whose it is."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from postroom.base.caller import Caller
 from postroom.base.clock import Clock
@@ -22,7 +22,7 @@ from postroom.mailbox.drafts import Drafts
 from postroom.mailbox.filetexts import FileText
 from postroom.mailbox.folders import Folder, folder_name
 from postroom.mailbox.following import Followed, Place, follow
-from postroom.mailbox.listing import Page, Show, read_page
+from postroom.mailbox.listing import Listing, Page, Show, read_page
 from postroom.mailbox.organizing import Organizer
 from postroom.mailbox.outcomes import Results
 from postroom.mailbox.reading import OpenFolder
@@ -35,20 +35,7 @@ from postroom.policy.attachments import WHOLE_MESSAGE, release
 
 _LIST = b"list_messages"
 _THREADS = b"list_threads"
-
-
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """A page for a caller: what it sees, how to go on, and why something may be missing."""
-
-    folder: str
-    rows: tuple[Shown, ...]
-    next_cursor: str | None
-    incomplete: str | None
-    name: bytes = _LIST
-    """Of what list this is a page: a cursor is good for no other."""
-    order: Order | None = None
-    """None of a list in the order of UIDs."""
+_DRAFTS = b"list_drafts"
 
 
 class MailboxView:
@@ -95,11 +82,18 @@ class MailboxView:
 
     async def page(self, folder: str | None, *, limit: int, cursor: str | None) -> Listing:
         """The newest rows of a folder, or those after `cursor`. Raises a `GatewayError`."""
-        async with self._sight.open(folder or self.default_folder) as opened:
-            position = await self._position(opened, cursor, _LIST)
-            below, sight = position.uid if position else None, self._sight
-            page = await read_page(opened, below=below, limit=limit, show=sight.rows, most=sight.most_looked_at)
-            return self._listing(opened, page, _LIST)
+        return await self._page(folder or self.default_folder, _LIST, self._sight.rows, limit, cursor)
+
+    async def draft_page(self, folder: str, *, limit: int, cursor: str | None) -> Listing:
+        """The newest drafts that the caller may touch, or those after `cursor`. Raises a `GatewayError`."""
+        return await self._page(folder, _DRAFTS, self._sight.drafts, limit, cursor)
+
+    async def _page(self, folder: str, name: bytes, show: Show, limit: int, cursor: str | None) -> Listing:
+        async with self._sight.open(folder) as opened:
+            position = await self._position(opened, cursor, name)
+            below = position.uid if position else None
+            page = await read_page(opened, below=below, limit=limit, show=show, most=self._sight.most_looked_at)
+            return self._listing(opened, page, name)
 
     async def search(
         self,
@@ -267,7 +261,7 @@ class MailboxView:
     async def _own_source(self, folder: str | None, uid: str) -> tuple[Shown, Download]:
         """The same of what the caller has written itself."""
         shown = await self.message(folder, uid)
-        return shown, await open_download(self._account, self._place(shown), release(WHOLE_MESSAGE), by_section=True)
+        return shown, await self._open(shown, release(WHOLE_MESSAGE))
 
     async def file(self, attachment_id: str) -> Download:
         """A file by the sealed id that a bound caller has of it, open for reading. Raises `not_found`."""
@@ -281,9 +275,8 @@ class MailboxView:
         released = self._sight.files.readable(shown, part)
         if released is None:
             return None
-        by_section = shown.reading is not None and shown.reading.by_section
-        download = await open_download(self._account, self._place(shown), released, by_section=by_section)
-        if download.sniffed != "text/plain" and not download.sniffed.startswith(("text/", "message/")):
+        download = await self._open(shown, released)
+        if not download.sniffed.startswith(("text/", "message/")):
             return None
         return await self._sight.files.text_of(download)
 
@@ -292,9 +285,7 @@ class MailboxView:
         return self._sight.files.offers(part)
 
     async def _download(self, shown: Shown, released: Released) -> Download:
-        by_section = shown.reading is not None and shown.reading.by_section
-        download = await open_download(self._account, self._place(shown), released, by_section=by_section)
-        return await self._sight.files.checked(released, download)
+        return await self._sight.files.checked(released, await self._open(shown, released))
 
     async def message(self, folder: str | None, uid: str) -> Shown:
         """One message with its content. Raises `not_found`."""
@@ -322,9 +313,11 @@ class MailboxView:
         name = folder_name(folder or self.default_folder)
         return name, asked_for(self._sight.naming, name, uids, whole=whole, several=several)
 
-    def _place(self, shown: Shown) -> FilePlace:
+    async def _open(self, shown: Shown, released: Released) -> Download:
         number, uid_validity = self._sight.naming.read(shown.folder, shown.uid)
-        return FilePlace(shown.uid, shown.folder, number, uid_validity or 0)
+        by_section = released == release(WHOLE_MESSAGE) or (shown.reading is not None and shown.reading.by_section)
+        place = FilePlace(shown.uid, shown.folder, number, uid_validity or 0)
+        return await open_download(self._account, place, released, by_section=by_section)
 
     def _listing(self, opened: OpenFolder, page: Page, name: bytes, order: Order | None = None) -> Listing:
         listing = Listing(opened.name, page.rows, None, page.incomplete, name, order)

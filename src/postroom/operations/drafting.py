@@ -14,7 +14,7 @@ from postroom.mail.model import Shown
 from postroom.mail.outgoing.compose import checked
 from postroom.mail.outgoing.model import Outgoing, StrictAddress
 from postroom.mail.outgoing.replying import Reply
-from postroom.mailbox.drafts import Saved
+from postroom.mailbox.drafts import Saved, is_deleted
 from postroom.mailbox.judge import Plan, Purpose, refusal
 from postroom.mailbox.outbox import Outbox
 from postroom.operations.access import Access
@@ -84,9 +84,9 @@ async def list_drafts(call: Call, ask: ListDrafts) -> DraftList:
     folder = await view.drafts.folder()
     if folder is None:
         return DraftList(folder=None, drafts=[], complete=True)
-    listing = await view.page(folder.name, limit=ask.limit, cursor=ask.cursor)
+    listing = await view.draft_page(folder.name, limit=ask.limit, cursor=ask.cursor)
     brief = is_brief(call, ask.fields)
-    there = await view.drafts.shown(folder, listing.rows)
+    there = [one for one in listing.rows if not is_deleted(one)]
     rows = [_brief(one) if brief else row_for_program(one, view.name) for one in there]
     rows = rows[: affordable(rows, call.budget and call.budget - _BESIDE_ROWS)]
     cut = 0 < len(rows) < len(there)

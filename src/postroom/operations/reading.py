@@ -14,7 +14,8 @@ from postroom.base.errors import GatewayError
 from postroom.mail.model import Shown
 from postroom.mail.query.program import read_program
 from postroom.mailbox.folders import Folder
-from postroom.mailbox.view import Listing, MailboxView
+from postroom.mailbox.listing import Listing
+from postroom.mailbox.view import MailboxView
 from postroom.operations.access import Access
 from postroom.operations.answer import Answer
 from postroom.operations.ask import Boolean, FolderAsk, Integer, MailboxAsk, Uid, Uids

@@ -12,7 +12,8 @@ from postroom.mail.query.himalaya import HimalayaQuery, read_himalaya
 from postroom.mail.query.sorting import order_by
 from postroom.mail.query.tree import All
 from postroom.mailbox.folders import Folder
-from postroom.mailbox.view import Listing, MailboxView
+from postroom.mailbox.listing import Listing
+from postroom.mailbox.view import MailboxView
 from postroom.operations.access import Access
 from postroom.operations.answer import Answer
 from postroom.operations.ask import Ask
