@@ -71,12 +71,15 @@ class Judge:
 
     async def judge(self, plan: Plan) -> Judgement:
         """How it ends, at the most. Raises a `GatewayError` if what it rests on cannot be had now."""
-        plan = replace(plan, files=tuple(facts_of_file(one, at) for at, one in enumerate(plan.outgoing.files)))
+        files = plan.outgoing.files
+        if files:
+            facts = await asyncio.to_thread(lambda: tuple(facts_of_file(one, at) for at, one in enumerate(files)))
+            plan = replace(plan, files=facts)
         evidence = await self._evidence()
         asked = asked_about(plan, self.rules, evidence)
         if asked:
             evidence = replace(evidence, correspondents=await self._correspondents(asked))
-        if len(plan.outgoing.text or "") + len(plan.outgoing.html or "") < 4_096:
+        if not files and len(plan.outgoing.text or "") + len(plan.outgoing.html or "") < 4_096:
             return judge(plan, evidence, self.rules)
         return await asyncio.to_thread(judge, plan, evidence, self.rules)
 
