@@ -34,7 +34,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
         outbound/clearing  outbound/judging  outbound/judgement  outbound/plan  outbound/rules  outbound/case
         outbound/recipients  outbound/correspondence  outbound/operations  outbound/loops  outbound/rates
         outbound/quiethours  outbound/untrusted  outbound/words  outbound/files  outbound/holding
-        outbound/ownsecrets  outbound/decoding  outbound/replies  outbound/compiling
+        outbound/ownsecrets  outbound/decoding  outbound/replies  outbound/compiling  outbound/supposing
     imap/           the IMAP client: pure wire, one conversation, a pool
         wire  stream  incoming  login  reply  connection  opening  pool  commands  changes  bodystructure  search
         names  statistics  faults
@@ -72,7 +72,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
     bridge/         a client of a running gateway: MCP over stdin and stdout, carried to /mcp over HTTP
         running  carrying  pipes  message  exchange  answer  address  faults
     cli/            the command line
-        state  tokens  keys  audit  stopping  bridging
+        state  tokens  keys  policies  audit  stopping  bridging
 
 A call. `application` refuses foreign hosts and finds the caller. `mcp` (a pure function) or `http_api` hands name and
 arguments to `perform`: offered? rate, shape, run. The handler's only road to mail is `call.mailbox(name)`, a

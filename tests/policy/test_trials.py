@@ -58,3 +58,47 @@ def test_a_failure_names_the_test_what_came_of_it_and_the_rules_that_made_it_so(
         'tests[1] "old": allow was expected, hide came of it because of a.old, a.codes?, a.files?',
         'tests[3] "plain": hide was expected, allow came of it',
     ]
+
+
+SENDING = """\
+policies:
+  a:
+    outbound:
+      mode: send
+      recipients: {allow: [internal, "*@partner.example"], max: 2}
+      quiet_hours: {timezone: UTC, windows: ["22:00-07:00"], action: hold}
+  no-drafts: {outbound: {require_draft: true}}
+profiles: {p: {policy: a}, q: {policy: a, restrict: [no-drafts]}}
+tests:
+"""
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "profile: p, send: {to: bo@corp.example}, expect: {outcome: send}",
+        "profile: p, send: {to: cy@partner.example}, expect: {outcome: deny}",
+        "profile: p, send: {to: cy@partner.example, wrote: cy@partner.example}, expect: {outcome: send}",
+        "profile: p, send: {to: c@partner.example, wrote: c@partner.example, has_read: true}, expect: {outcome: hold}",
+        "profile: p, send: {to: bo@corp.example, bcc: cy@corp.example}, expect: {outcome: deny}",
+        "profile: p, send: {to: bo@corp.example, text: 'Your code is 482913'}, expect: {outcome: deny}",
+        "profile: q, send: {to: bo@corp.example}, expect: {outcome: deny}",
+        "profile: q, send: {to: bo@corp.example, was_draft: true}, expect: {outcome: send}",
+    ],
+)
+def test_what_is_sent_ends_as_a_test_means_it(test: str) -> None:
+    assert failures(declared(f"{SENDING}  - {{name: t, {test}}}")) == []
+
+
+def test_a_failure_of_sending_names_the_rules_with_the_policies_that_they_stand_in() -> None:
+    tests = (
+        "  - {name: out, profile: p, send: {to: [x@evil.example]}, expect: {outcome: send}}\n"
+        "  - {name: undrafted, profile: q, send: {to: [bo@corp.example]}, expect: {outcome: send}}\n"
+        "  - {name: nobody, profile: p, send: {to: [bo]}, expect: {outcome: send}}"
+    )
+    assert list(map(str, failures(declared(SENDING + tests)))) == [
+        'tests[0] "out": send was expected, deny came of it because of a.outbound.recipients.allow, '
+        "a.outbound.reply_only",
+        'tests[1] "undrafted": send was expected, deny came of it because of no-drafts.outbound.require_draft',
+        'tests[2] "nobody": send was expected, no message (there is no @; write local@domain) came of it',
+    ]

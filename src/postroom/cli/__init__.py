@@ -12,9 +12,11 @@ from postroom.base.files import PRIVATE_UMASK
 from postroom.cli.audit import audit_trail
 from postroom.cli.bridging import bridge
 from postroom.cli.keys import sealing_keys
-from postroom.cli.state import config_option, fail, failures_told, insecure_option, loaded
+from postroom.cli.policies import policy
+from postroom.cli.state import config_faults_told, config_option, fail, failures_told, insecure_option, loaded
 from postroom.cli.stopping import resume, stop
 from postroom.cli.tokens import token
+from postroom.config import find, load
 from postroom.version import VERSION
 
 
@@ -30,9 +32,12 @@ def main() -> None:
 @insecure_option
 def serve_gateway(config_path: Path | None, insecure_permissions: bool) -> None:
     """Run the gateway until it is told to stop."""
-    config = loaded(config_path, insecure_permissions)
     from postroom.app import serve  # noqa: PLC0415 - the server's libraries would slow every other command
+    from postroom.policy.trials import faults_of  # noqa: PLC0415 - nor do they need what judges mail
 
+    with config_faults_told():
+        file = find(config_path, os.environ)
+        config = load(file, insecure_permissions=insecure_permissions, trials=faults_of)
     with failures_told(f"{config.server.listen.host}:{config.server.listen.port}"):
         serve(config)
 
@@ -67,5 +72,5 @@ def run_demo(port: int, as_json: bool) -> None:
         run(port, as_json)
 
 
-for command in (token, audit_trail, stop, resume, bridge, sealing_keys):
+for command in (token, policy, audit_trail, stop, resume, bridge, sealing_keys):
     main.add_command(command)

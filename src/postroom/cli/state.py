@@ -34,9 +34,16 @@ insecure_option = click.option(
 
 def loaded(path: Path | None, insecure_permissions: bool, *, check_references: bool = True) -> Config:
     """The configuration; for tokens alone, what its credentials refer to need not be within reach."""
-    try:
+    with config_faults_told():
         file = find(path, os.environ)
         return load(file, insecure_permissions=insecure_permissions, check_references=check_references)
+
+
+@contextmanager
+def config_faults_told() -> Iterator[None]:
+    """Every fault of a configuration file is told, each in a line, and ends the command."""
+    try:
+        yield
     except ConfigError as error:
         fail(str(error), _BAD_CONFIG)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -19,6 +19,8 @@ from postroom.config.wording import findings
 LARGEST_FILE = 1_048_576
 PLACES = (Path("postroom.yaml"), Path("/etc/postroom/postroom.yaml"))
 _MOST_FAULTS = 100
+Trials = Callable[[ConfigFile], Iterable[Finding]]
+"""Runs the tests that a sound file has for itself; each that fails is a fault of the file."""
 
 
 def find(explicit: Path | None, env: Mapping[str, str]) -> Path:
@@ -45,11 +47,13 @@ def load(
     env: Mapping[str, str] = os.environ,
     insecure_permissions: bool = False,
     check_references: bool = True,
+    trials: Trials = lambda _: (),
 ) -> Config:
     """The configuration in a file, or ConfigError with every fault that can be found in one go.
 
     Without `check_references`, the files, programs and variables that credentials come from need not exist here.
     With `insecure_permissions`, owner and mode of the file are not looked at. It blocks: call it before the loop.
+    `trials` judge a file that is sound otherwise.
     """
     file = _read(path)
     root, faults = compose(_decoded(path, file.data))
@@ -62,6 +66,8 @@ def load(
         found += unguarded(value)
     else:
         faults += _file_faults(path, file, secret=holds_password(value))
+    if config is not None and not (found or faults):
+        found += trials(config)
     faults += (Fault(line_at(root, one.where), spell(one.where), one.problem, one.suggestion) for one in found)
     if config is None or faults:
         raise ConfigError(path, _at_most(_MOST_FAULTS, faults))

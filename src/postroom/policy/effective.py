@@ -53,6 +53,8 @@ class Policy:
     mailbox: str
     hash: bytes
     """SHA-256 over all that the decisions rest on."""
+    parties: tuple[str, ...]
+    """The names of the policies that have a say: the grant, the ceiling, and what restricts in its order."""
     folders: Folders
     messages: Messages
     content: ContentRules
@@ -89,6 +91,7 @@ def compile_policy(
         profile=profile,
         mailbox=mailbox,
         hash=_hash(grant, policies, settings, people),
+        parties=(granted, *(name for name, _ in restrictions)),
         folders=folders,
         messages=compile_message_rules(
             (granted, grant.messages),

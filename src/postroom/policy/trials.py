@@ -6,13 +6,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from postroom.base.levels import Access, Verdict
-from postroom.config.policies.trials import TrialConfig, TrialFile, TrialMessage
+from postroom.base.errors import GatewayError
+from postroom.base.levels import Verdict
+from postroom.config.faults import Finding
+from postroom.config.policies.trials import TrialConfig, TrialFile, TrialMessage, TrialSend
 from postroom.config.schema import ConfigFile
 from postroom.mail.head import parse_head
 from postroom.mail.model import Authentication, Part
+from postroom.mail.outgoing.address import strict_address
+from postroom.mail.outgoing.model import Outgoing
 from postroom.policy.effective import Policy, compile_policy
 from postroom.policy.evidence import Evidence
+from postroom.policy.outbound.supposing import Supposed, suppose, told
 
 _NOW = datetime(2000, 1, 1, tzinfo=UTC)
 """Any moment will do: a message of a test only has an age."""
@@ -31,30 +36,63 @@ class Failure:
     because: tuple[str, ...] = ()
     """Rules that made it so, each as `policy.rule`; one that is only feared to match has a question mark."""
 
+    @property
+    def reason(self) -> str:
+        return f" because of {', '.join(self.because)}" if self.because else ""
+
     def __str__(self) -> str:
-        reason = f" because of {', '.join(self.because)}" if self.because else ""
-        return f'tests[{self.index}] "{self.name}": {self.wanted} was expected, {self.got} came of it{reason}'
+        return f'tests[{self.index}] "{self.name}": {self.wanted} was expected, {self.got} came of it{self.reason}'
 
 
 def failures(file: ConfigFile) -> list[Failure]:
-    """Every test of a sound file that fails, in order. Tests of sending are not run here."""
+    """Every test of a sound file that fails, in order."""
     found = (_failure(file, index, trial) for index, trial in enumerate(file.tests))
     return [one for one in found if one is not None]
 
 
+def faults_of(file: ConfigFile) -> list[Finding]:
+    """The same as faults of the file: a configuration that fails its own tests is not used."""
+    problem = '"{0.name}" fails: {0.wanted} was expected, {0.got} came of it{0.reason}'
+    return [
+        Finding(("tests", one.index), problem.format(one), "repair the policy, or the test") for one in failures(file)
+    ]
+
+
 def _failure(file: ConfigFile, index: int, trial: TrialConfig) -> Failure | None:
     policy = compile_policy(file, trial.profile, trial.mailbox or file.mailboxes[0].name)
-    if trial.folder is not None and trial.expect.access is not None:
-        access = policy.folders.access(trial.folder, trial.special_use)
-        wanted = Access[trial.expect.access.upper()]
-        return None if access is wanted else Failure(index, trial.name, trial.expect.access, access.name.lower())
-    if trial.message is not None and trial.expect.verdict is not None:
+    wanted = trial.expect.access or trial.expect.verdict or trial.expect.outcome or ""
+    got, reasons = _came(policy, file, trial)
+    return None if got == wanted else Failure(index, trial.name, wanted, got, reasons)
+
+
+def _came(policy: Policy, file: ConfigFile, trial: TrialConfig) -> tuple[str, tuple[str, ...]]:
+    """What comes of a test's subject, and the rules that make it so."""
+    if trial.message is not None:
         evidence = evidence_of(trial.message)
         verdict = policy.messages.verdict(evidence)
-        if verdict is not Verdict[trial.expect.verdict.upper()]:
-            reasons = tuple(_reasons(policy, evidence, verdict))
-            return Failure(index, trial.name, trial.expect.verdict, verdict.name.lower(), reasons)
-    return None
+        return verdict.name.lower(), tuple(_reasons(policy, evidence, verdict))
+    if trial.send is not None:
+        return _ending(policy, file, trial.send)
+    return policy.folders.access(trial.folder or "", trial.special_use).name.lower(), ()
+
+
+def _ending(policy: Policy, file: ConfigFile, send: TrialSend) -> tuple[str, tuple[str, ...]]:
+    """How a message ends, and by which rules; for one that could not be written why not."""
+    own = next(one for one in file.mailboxes if one.name == policy.mailbox).own_address
+    try:
+        outgoing = Outgoing(
+            from_=strict_address(own),
+            to=tuple(map(strict_address, send.to)),
+            cc=tuple(map(strict_address, send.cc)),
+            bcc=tuple(map(strict_address, send.bcc)),
+            subject=send.subject,
+            text=send.text,
+        )
+        wrote = tuple(map(strict_address, send.wrote))
+        judgement = suppose(policy, outgoing, Supposed(wrote, send.has_read, send.was_draft))
+    except (ValueError, GatewayError) as error:
+        return f"no message ({error})", ()
+    return judgement.outcome.name.lower(), tuple(told(policy, one) for one in judgement.decisive)
 
 
 def evidence_of(message: TrialMessage) -> Evidence:

@@ -134,8 +134,6 @@ def _tests(top: Table, names: Names) -> Iterator[Finding]:
             yield _unknown((*where, "mailbox"), "mailbox", mailbox, names.mailboxes)
         if not mailbox and len(names.mailboxes) != 1:
             yield Finding(where, "does not say in which mailbox", "add mailbox: NAME")
-        if test.get("send") is not None:
-            yield Finding((*where, "send"), "a test of sending is not built yet", "remove it")
 
 
 def _unknown(where: Where, kind: str, name: str, known: Collection[str]) -> Finding:

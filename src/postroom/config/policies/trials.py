@@ -78,7 +78,7 @@ class TrialMessage(Section):
 
 
 class TrialSend(Section):
-    """A message that is to be sent."""
+    """A message that is to be sent, from the mailbox's own address, on a Wednesday at noon (UTC), as the first."""
 
     to: OneOrMore[Line]
     """Its recipients."""
@@ -90,6 +90,12 @@ class TrialSend(Section):
     """Its subject."""
     text: str = ""
     """Its text."""
+    wrote: OneOrMore[Line] = ()
+    """Addresses that wrote before, in mail that may be seen."""
+    has_read: bool = False
+    """Mail from outside was read a moment ago."""
+    was_draft: bool = False
+    """It was saved as a draft before."""
 
 
 class TrialExpectation(Section):
