@@ -22,7 +22,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
         load  schema  servers  section  values  rules  wording  nodes  plain  faults  credential
         policies/policy  policies/folders  policies/messages  policies/matching  policies/content  policies/attachments
         policies/actions  policies/outbound  policies/quiethours  policies/limits  policies/trials  policies/values
-        policies/rules  policies/conflicts  policies/tokenrules  policies/hazards
+        policies/rules  policies/conflicts  policies/tokenrules  policies/hazards  policies/sendfile
     policy/         pure decisions: fetched to shown, and nothing else makes what an answer may hold
         visibility  content  contentrules  attachments  filefacts  snapshot
         effective  people  folderrules  messagerules  matchrules  personkeys  messagekeys  condition  evidence
@@ -35,6 +35,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
         outbound/recipients  outbound/correspondence  outbound/operations  outbound/loops  outbound/rates
         outbound/quiethours  outbound/untrusted  outbound/words  outbound/files  outbound/holding
         outbound/ownsecrets  outbound/decoding  outbound/replies  outbound/compiling  outbound/supposing
+        explaining
     imap/           the IMAP client: pure wire, one conversation, a pool
         wire  stream  incoming  login  reply  connection  opening  pool  commands  changes  bodystructure  search
         names  statistics  faults
@@ -48,7 +49,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
         changing  moving  labelling  organizing  outcomes
         sending  sentcopy  finding  outbox  drafts
         messages  downloads  filetexts  uids  cursors  following  sincecursor  waiting  feed  statistics
-        setting  sight  filesight  bound  boundfiles  sights  sealeduids  heads  records  visibleconversations
+        setting  explaining  sight  filesight  bound  boundfiles  sights  sealeduids  heads  records  visibleconversations
         discretion  judge  view  entry  directory
         kindred  conversations  threads
         faults  wiring  health  checkup  remedies
@@ -67,12 +68,13 @@ An import may only point down a storey; neighbours in a storey do not know each 
     version         one number
     app             the roof: from a configuration to a running process
     checkup         what `postroom check` says
+    explaining      what `postroom policy explain` says
     demo/           a mail server with sample mail before the same gateway
         configuration  samples  servers  welcome
     bridge/         a client of a running gateway: MCP over stdin and stdout, carried to /mcp over HTTP
         running  carrying  pipes  message  exchange  answer  address  faults
     cli/            the command line
-        state  tokens  keys  policies  audit  stopping  bridging
+        state  tokens  keys  policies  explaining  audit  stopping  bridging
 
 A call. `application` refuses foreign hosts and finds the caller. `mcp` (a pure function) or `http_api` hands name and
 arguments to `perform`: offered? rate, shape, run. The handler's only road to mail is `call.mailbox(name)`, a

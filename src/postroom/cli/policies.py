@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from postroom.cli.explaining import explain
 from postroom.cli.state import config_faults_told, config_option, insecure_option, loaded
 from postroom.config import load
 
@@ -56,3 +57,6 @@ def tell_what_widens(old: Path, new: Path, insecure_permissions: bool) -> None:
     for sentence in sentences:
         click.echo(sentence)
     sys.exit(1 if sentences else 0)
+
+
+policy.add_command(explain)

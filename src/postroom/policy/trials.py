@@ -17,6 +17,7 @@ from postroom.mail.outgoing.address import strict_address
 from postroom.mail.outgoing.model import Outgoing
 from postroom.policy.effective import Policy, compile_policy
 from postroom.policy.evidence import Evidence
+from postroom.policy.explaining import counts
 from postroom.policy.outbound.supposing import Supposed, suppose, told
 
 _NOW = datetime(2000, 1, 1, tzinfo=UTC)
@@ -80,19 +81,27 @@ def _ending(policy: Policy, file: ConfigFile, send: TrialSend) -> tuple[str, tup
     """How a message ends, and by which rules; for one that could not be written why not."""
     own = next(one for one in file.mailboxes if one.name == policy.mailbox).own_address
     try:
-        outgoing = Outgoing(
-            from_=strict_address(own),
-            to=tuple(map(strict_address, send.to)),
-            cc=tuple(map(strict_address, send.cc)),
-            bcc=tuple(map(strict_address, send.bcc)),
-            subject=send.subject,
-            text=send.text,
-        )
-        wrote = tuple(map(strict_address, send.wrote))
-        judgement = suppose(policy, outgoing, Supposed(wrote, send.has_read, send.was_draft))
+        judgement = suppose(policy, outgoing_of(send, own), supposed_of(send))
     except (ValueError, GatewayError) as error:
         return f"no message ({error})", ()
     return judgement.outcome.name.lower(), tuple(told(policy, one) for one in judgement.decisive)
+
+
+def outgoing_of(send: TrialSend, own: str) -> Outgoing:
+    """The message that a test describes, from the address `own` unless it says another. Raises ValueError."""
+    return Outgoing(
+        from_=strict_address(send.from_ or own),
+        to=tuple(map(strict_address, send.to)),
+        cc=tuple(map(strict_address, send.cc)),
+        bcc=tuple(map(strict_address, send.bcc)),
+        subject=send.subject,
+        text=send.text,
+    )
+
+
+def supposed_of(send: TrialSend) -> Supposed:
+    """What a test says of the time before. Raises ValueError for an address that is none."""
+    return Supposed(tuple(map(strict_address, send.wrote)), send.has_read, send.was_draft)
 
 
 def evidence_of(message: TrialMessage) -> Evidence:
@@ -133,6 +142,5 @@ def _parts(files: tuple[TrialFile, ...]) -> tuple[Part, ...]:
 
 def _reasons(policy: Policy, evidence: Evidence, verdict: Verdict) -> Iterator[str]:
     for rule in policy.messages.explain(evidence):
-        restricts = rule.action is not Verdict.ALLOW
-        if rule.action is verdict and (rule.truth is True or (rule.truth is None and restricts)):
+        if rule.action is verdict and counts(rule):
             yield f"{rule.policy}.{rule.rule}" + ("?" if rule.truth is None else "")

@@ -112,7 +112,19 @@ def show_message(
     """
     if fetched.incomplete or projected is None or _is_tainted(fetched, gaze):
         return None
-    evidence = replace(
+    evidence = whole_evidence(fetched, judged, projected, gaze)
+    verdict = min(gaze.policy.messages.verdict(evidence), projected.verdict)
+    shown = _shown(fetched, uid, judged, gaze, verdict)
+    if shown is None or verdict is Verdict.WITHHOLD:
+        return shown
+    reading = _with_files(projected.reading, gaze.policy, named)
+    size = sum(len(text.encode()) for text in (reading.reader_quoted, reading.text or ""))
+    return replace(shown, reading=reading, size=size, has_attachments=_has_attachments(reading, gaze.policy))
+
+
+def whole_evidence(fetched: Fetched, judged: JudgedHead, projected: Projected, gaze: Gaze) -> Evidence:
+    """Everything that rules may ask of a message that was read."""
+    return replace(
         _evidence(fetched, judged, gaze),
         signals=frozenset(projected.reading.signals) | judged.signals,
         parts=projected.reading.attachments,
@@ -121,13 +133,6 @@ def show_message(
         found_in_subject=projected.found_in_subject,
         found_in_body=projected.found_in_body,
     )
-    verdict = min(gaze.policy.messages.verdict(evidence), projected.verdict)
-    shown = _shown(fetched, uid, judged, gaze, verdict)
-    if shown is None or verdict is Verdict.WITHHOLD:
-        return shown
-    reading = _with_files(projected.reading, gaze.policy, named)
-    size = sum(len(text.encode()) for text in (reading.reader_quoted, reading.text or ""))
-    return replace(shown, reading=reading, size=size, has_attachments=_has_attachments(reading, gaze.policy))
 
 
 def is_from_outside(shown: Shown, judged: JudgedHead, gaze: Gaze) -> bool:

@@ -78,7 +78,10 @@ class TrialMessage(Section):
 
 
 class TrialSend(Section):
-    """A message that is to be sent, from the mailbox's own address, on a Wednesday at noon (UTC), as the first."""
+    """A message that is to be sent, on a Wednesday at noon (UTC), and as the first."""
+
+    from_: Line | None = Field(default=None, alias="from")
+    """Its sender; the mailbox's own address if left out."""
 
     to: OneOrMore[Line]
     """Its recipients."""
