@@ -67,6 +67,8 @@ An import may only point down a storey; neighbours in a storey do not know each 
         http_api  routes  documents  openapi  mcp  toolbox
     version         one number
     app             the roof: from a configuration to a running process
+    reloading       the configuration read again while the gateway runs
+    precautions     what the operator is warned of in the log
     checkup         what `postroom check` says
     explaining      what `postroom policy explain` says
     demo/           a mail server with sample mail before the same gateway

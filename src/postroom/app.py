@@ -8,7 +8,7 @@ import os
 import secrets
 import signal
 import socket
-from collections.abc import AsyncIterator, Coroutine, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +17,7 @@ import uvicorn
 import uvloop
 
 from postroom.base.clock import Clock, SystemClock
-from postroom.base.files import PRIVATE_UMASK, exposure
+from postroom.base.files import PRIVATE_UMASK
 from postroom.base.logs import Log
 from postroom.base.seal import Seal
 from postroom.config import Config
@@ -29,6 +29,8 @@ from postroom.operations.perform import Corridor
 from postroom.operations.trail import Trail
 from postroom.policy.outbound.ownsecrets import OwnSecrets
 from postroom.policy.snapshot import Policies
+from postroom.precautions import warn
+from postroom.reloading import Reloading
 from postroom.store import keys
 from postroom.store.audit import Event
 from postroom.store.database import FILE_NAME, Database
@@ -47,18 +49,27 @@ _GRACE_SECONDS = 10
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A gateway that answers. `url` is where it listens, whatever name it is published under."""
+    """A gateway that answers."""
 
     url: str
+    """Where it listens, whatever name it is published under."""
+    reload: Callable[[], Awaitable[None]]
+    """Reads the configuration again; see `reloading`."""
 
 
 @asynccontextmanager
 async def running(
-    config: Config, *, clock: Clock | None = None, log: Log | None = None, listener: socket.socket | None = None
+    config: Config,
+    *,
+    clock: Clock | None = None,
+    log: Log | None = None,
+    listener: socket.socket | None = None,
+    read_again: Callable[[], Config] | None = None,
 ) -> AsyncIterator[Running]:
     """A gateway that answers while the block runs; everything it opened is closed after it.
 
-    `listener` is a socket that `bind` gave, for one who had to know the port before.
+    `listener` is a socket that `bind` gave, for one who had to know the port before. `read_again` loads the
+    configuration's file anew; without it, reloading finds what is in force already.
     """
     clock = clock or SystemClock()
     log = log or Log(clock)
@@ -67,11 +78,7 @@ async def running(
         database = await Database.open(path, insecure_permissions=config.insecure_permissions)
         stack.push_async_callback(database.close)
         stack.enter_context(one_gateway(config.state_dir))
-        seal = Seal(await keys.ring(database, clock.now()))
-        entries = [open_mailbox(mailbox, config.limits, clock) for mailbox in config.mailboxes]
-        secrets_ = OwnSecrets(await passwords(config.mailboxes), secrets.token_bytes(32))
-        governance = Governance(Policies(config), database, secrets_)
-        directory = Directory(entries, seal, clock, config.limits.inbox_seconds, governance)
+        directory = await _directory(config, database, clock)
         stack.callback(directory.close)
         switch = Switch.open(path)
         stack.callback(switch.close)
@@ -81,17 +88,35 @@ async def running(
         tasks = await stack.enter_async_context(asyncio.TaskGroup())
         trail = Trail(database, config.state_dir, clock, log)
         books = Books(database, clock, config.limits, trail, switch, tasks)
-        server = _Server(_application(config, directory, database, books, clock, log))
-        async with _kept(config, books, directory, tasks, clock):
-            serving = tasks.create_task(server.serve(sockets=[listener]))
-            try:
-                await server.answering.wait()
-                yield Running(_url(listener))
-            finally:
-                server.should_exit = True
-                since = clock.monotonic()
-                await serving
-                await books.drain(max(0.0, _GRACE_SECONDS - (clock.monotonic() - since)))
+        gate = _Gate(config, read_again or (lambda: config), _Inside(directory, database, books, clock, log))
+        async with _kept(config, books, directory, tasks, clock), _answering(gate, listener, books, tasks, clock):
+            yield Running(_url(listener), gate.reloading.again)
+
+
+@asynccontextmanager
+async def _answering(
+    gate: _Gate, listener: socket.socket, books: Books, tasks: asyncio.TaskGroup, clock: Clock
+) -> AsyncIterator[None]:
+    """Requests are answered while the block runs; those that it ends among have some seconds to end too."""
+    server = _Server(gate.application)
+    serving = tasks.create_task(server.serve(sockets=[listener]))
+    try:
+        await server.answering.wait()
+        yield
+    finally:
+        server.should_exit = True
+        since = clock.monotonic()
+        await serving
+        await books.drain(max(0.0, _GRACE_SECONDS - (clock.monotonic() - since)))
+
+
+async def _directory(config: Config, database: Database, clock: Clock) -> Directory:
+    """The mailboxes, for whoever its policies bind and for whom they do not."""
+    seal = Seal(await keys.ring(database, clock.now()))
+    entries = [open_mailbox(mailbox, config.limits, clock) for mailbox in config.mailboxes]
+    own_secrets = OwnSecrets(await passwords(config.mailboxes), secrets.token_bytes(32))
+    governance = Governance(Policies(config), database, own_secrets)
+    return Directory(entries, seal, clock, config.limits.inbox_seconds, governance)
 
 
 @asynccontextmanager
@@ -115,10 +140,10 @@ async def _kept(
         await trail.close()
 
 
-def serve(config: Config) -> None:
-    """Run until SIGINT or SIGTERM."""
+def serve(config: Config, read_again: Callable[[], Config]) -> None:
+    """Run until SIGINT or SIGTERM; at SIGHUP the configuration is read again."""
     os.umask(PRIVATE_UMASK)
-    run(_until_stopped(config))
+    run(_until_stopped(config, read_again))
 
 
 def run(program: Coroutine[Any, Any, None]) -> None:
@@ -127,43 +152,28 @@ def run(program: Coroutine[Any, Any, None]) -> None:
         runner.run(program)
 
 
-async def _until_stopped(config: Config) -> None:
+async def _until_stopped(config: Config, read_again: Callable[[], Config]) -> None:
     clock = SystemClock()
     log = Log(clock)
     log.capture_libraries()
-    for name in passwords_written_out(config):
-        log.warning("config.password_written_out", mailbox=name)
-    stop = asyncio.Event()
+    warn(config, log)
+    stop, hangup = asyncio.Event(), asyncio.Event()
     stop_on_signals(stop)
-    for name in passwords_open_to_others(config):
-        log.warning("config.password_readable_by_others", mailbox=name)
-    async with running(config, clock=clock, log=log) as gateway:
+    asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, hangup.set)
+    async with running(config, clock=clock, log=log, read_again=read_again) as gateway, asyncio.TaskGroup() as tasks:
         log.info("gateway.started", count=len(config.mailboxes), listen=gateway.url, version=VERSION)
+        reloading = tasks.create_task(_reload_at(hangup, gateway.reload))
         await stop.wait()
+        reloading.cancel()
     log.info("gateway.stopped")
 
 
-def passwords_written_out(config: Config) -> list[str]:
-    """Mailboxes whose password stands in the configuration file itself, where a reference would be safer."""
-    return [
-        mailbox.name
-        for mailbox in config.mailboxes
-        if any(server is not None and server.password is not None for server in (mailbox.imap, mailbox.smtp))
-    ]
-
-
-def passwords_open_to_others(config: Config) -> list[str]:
-    """Mailboxes whose password or token file other users of the machine can read."""
-    return [
-        mailbox.name
-        for mailbox in config.mailboxes
-        if any(
-            file is not None and exposure(file, file.stat())
-            for server in (mailbox.imap, mailbox.smtp)
-            if server is not None
-            for file in (server.password_file, server.token_file)
-        )
-    ]
+async def _reload_at(hangup: asyncio.Event, reload: Callable[[], Awaitable[None]]) -> None:
+    """One reload at a time, and another one for signals that came meanwhile."""
+    while True:
+        await hangup.wait()
+        hangup.clear()
+        await reload()
 
 
 def stop_on_signals(stop: asyncio.Event) -> None:
@@ -200,18 +210,44 @@ class _Server(uvicorn.Server):
         yield
 
 
-def _application(
-    config: Config, directory: Directory, database: Database, books: Books, clock: Clock, log: Log
-) -> Application:
-    names = [mailbox.name for mailbox in config.mailboxes]
-    return Application(
-        Guard(config.server.public_url, config.server.allowed_hosts, config.server.allowed_origins),
-        Authenticator(config.tokens, names, database, clock, books.trail),
-        Corridor(directory, clock, log, config.limits, books, public_url=config.server.public_url),
-        Documents(config.server.public_url),
-        config.limits.request_max_bytes,
-        log,
-    )
+@dataclass(frozen=True, slots=True)
+class _Inside:
+    """What is behind the application, whichever configuration is in force."""
+
+    directory: Directory
+    database: Database
+    books: Books
+    clock: Clock
+    log: Log
+
+
+class _Gate:
+    """The application, and the configuration that it serves by."""
+
+    def __init__(self, config: Config, read_again: Callable[[], Config], inside: _Inside) -> None:
+        server, limits, log = config.server, config.limits, inside.log
+        self._inside = inside
+        self._corridor = Corridor(
+            inside.directory, inside.clock, log, limits, inside.books, public_url=server.public_url
+        )
+        self.reloading = Reloading(config, read_again, self._take, inside.books.trail, log)
+        self.application = Application(
+            Guard(server.public_url, server.allowed_hosts, server.allowed_origins),
+            self._authenticator(config),
+            self._corridor,
+            Documents(server.public_url, lambda: self.reloading.is_stale),
+            limits.request_max_bytes,
+            log,
+        )
+
+    def _take(self, config: Config) -> None:
+        corridor = self._corridor.over(self._inside.directory.under(Policies(config)))
+        self.application.serve(self._authenticator(config), corridor)
+
+    def _authenticator(self, config: Config) -> Authenticator:
+        names = [mailbox.name for mailbox in config.mailboxes]
+        inside = self._inside
+        return Authenticator(config.tokens, names, inside.database, inside.clock, inside.books.trail)
 
 
 def bind(host: str, port: int) -> socket.socket:

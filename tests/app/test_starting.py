@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from postroom.app import passwords_written_out
 from postroom.config import load
+from postroom.precautions import passwords_written_out
 from postroom.store.worker import StoreError
 from tests.servers.gateway import running_gateway
 

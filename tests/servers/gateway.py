@@ -7,8 +7,9 @@ import contextlib
 import io
 import ssl
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from postroom.base.clock import Clock, SystemClock
 from postroom.base.logs import Log
 from postroom.base.token import mint, token_hash
 from postroom.config import load
+from postroom.policy.trials import faults_of
 
 _SECONDS = 60.0
 _UNUSED_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -31,6 +33,8 @@ class Gateway:
     url: str
     tokens: Mapping[str, str]
     log: io.StringIO = field(default_factory=io.StringIO)
+    reload: Callable[[], None] = lambda: None
+    """Has the configuration's file read again, as SIGHUP does."""
 
     @property
     def port(self) -> int:
@@ -104,8 +108,16 @@ def gateway_thread(config_file: Path, tokens: Mapping[str, str], clock: Clock | 
     async def run() -> None:
         log = io.StringIO()
         time = clock or SystemClock()
-        async with running(load(config_file), clock=time, log=Log(time, log)) as process:
-            started.append(Gateway(process.url, tokens, log))
+        read = partial(load, config_file, trials=faults_of)
+        async with running(read(), clock=time, log=Log(time, log), read_again=read) as process:
+            loop = asyncio.get_running_loop()
+
+            async def again() -> None:
+                await process.reload()
+
+            started.append(
+                Gateway(process.url, tokens, log, lambda: asyncio.run_coroutine_threadsafe(again(), loop).result())
+            )
             ready.set()
             await asyncio.to_thread(stop.wait)
 

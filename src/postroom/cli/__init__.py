@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 from pathlib import Path
 
 import click
@@ -31,15 +32,16 @@ def main() -> None:
 @config_option
 @insecure_option
 def serve_gateway(config_path: Path | None, insecure_permissions: bool) -> None:
-    """Run the gateway until it is told to stop."""
+    """Run the gateway until it is told to stop; SIGHUP makes it read who may do what again."""
     from postroom.app import serve  # noqa: PLC0415 - the server's libraries would slow every other command
     from postroom.policy.trials import faults_of  # noqa: PLC0415 - nor do they need what judges mail
 
     with config_faults_told():
         file = find(config_path, os.environ)
-        config = load(file, insecure_permissions=insecure_permissions, trials=faults_of)
+        read = partial(load, file, insecure_permissions=insecure_permissions, trials=faults_of)
+        config = read()
     with failures_told(f"{config.server.listen.host}:{config.server.listen.port}"):
-        serve(config)
+        serve(config, read)
 
 
 @main.command("check")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 
 from postroom.base.caller import Binding, Caller
 from postroom.base.clock import Clock
@@ -24,6 +25,7 @@ from postroom.mailbox.sights import Governance, Sights
 from postroom.mailbox.sincecursor import feed_cursors
 from postroom.mailbox.view import MailboxView
 from postroom.policy.effective import Policy
+from postroom.policy.snapshot import Policies
 
 _MOST_NAMED = 20
 """Mailboxes that an error names in its sentence."""
@@ -47,6 +49,12 @@ class Directory:
         self._inbox_seconds = inbox_seconds
         self._policies = governance.policies if governance else None
         self._sights = Sights(seal, clock, governance) if governance else None
+
+    def under(self, policies: Policies) -> Directory:
+        """The same mailboxes, for callers whom these policies bind."""
+        another = copy(self)
+        another._policies = policies
+        return another
 
     def policy(self, caller: Caller, mailbox: str | None = None) -> Policy | None:
         """What binds a caller in a mailbox, or in the first that it may use; None if nothing does."""

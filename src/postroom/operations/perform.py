@@ -8,6 +8,7 @@ import secrets
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -67,6 +68,12 @@ class Corridor:
         self._allowance = Allowance(limits.requests_per_minute, limits.requests_per_minute)
         self._running: Counter[str] = Counter()
         self._inline_max_bytes = limits.mcp_inline_max_bytes
+
+    def over(self, directory: Directory) -> Corridor:
+        """The same corridor, with what is counted in it, before another directory."""
+        another = copy(self)
+        another._directory = directory
+        return another
 
     def offered(self, caller: Caller) -> list[Operation[Any, Any]]:
         """The operations that this caller may see, in the catalogue's order."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import AsyncExitStack
+from dataclasses import dataclass
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from postroom.base.caller import Caller
 from postroom.base.errors import Code, GatewayError, internal, not_found
 from postroom.base.logs import Log
 from postroom.operations.perform import Corridor
@@ -33,6 +33,15 @@ _EVENTS = frozenset({"text/event-stream", "text/*", "*/*"})
 _ROUTING_HEADERS = ("mcp-protocol-version", "mcp-method", "mcp-name")
 
 
+@dataclass(frozen=True, slots=True)
+class _Service:
+    """Who is known, and what is done for them: one configuration's, from a request's beginning to its end."""
+
+    authenticator: Authenticator
+    corridor: Corridor
+    http_api: HttpApi
+
+
 class Application:
     """Stateless between requests: who asks is found out anew each time."""
 
@@ -46,12 +55,14 @@ class Application:
         log: Log,
     ) -> None:
         self._guard = guard
-        self._authenticator = authenticator
-        self._corridor = corridor
         self._documents = documents
         self._bodies = Bodies(max_bytes)
         self._log = log
-        self._http_api = HttpApi(corridor, self._bodies, log)
+        self.serve(authenticator, corridor)
+
+    def serve(self, authenticator: Authenticator, corridor: Corridor) -> None:
+        """From the next request on by these; requests that have begun end as they began."""
+        self._service = _Service(authenticator, corridor, HttpApi(corridor, self._bodies, self._log))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -77,12 +88,13 @@ class Application:
         refused = self._foreign(request) or self._open_page(request)
         if refused is not None:
             return refused
-        caller = await self._authenticator.caller(request.headers.get("authorization"), _source(request))
+        service = self._service
+        caller = await service.authenticator.caller(request.headers.get("authorization"), _source(request))
         if caller is None:
             return _unauthorized("authorization" in request.headers)
         if request.scope["path"] in _MCP_PATHS:
-            return await self._mcp(request, caller)
-        return await self._http_api.answer(request, caller)
+            return await self._mcp(request, Toolbox(service.corridor, caller))
+        return await service.http_api.answer(request, caller)
 
     def _foreign(self, request: Request) -> Response | None:
         if not self._guard.host_allowed(request.headers.get("host")):
@@ -102,7 +114,7 @@ class Application:
             return error_response(not_found("There is nothing at this path."))
         return self._documents.find(request.method, path)
 
-    async def _mcp(self, request: Request, caller: Caller) -> Response:
+    async def _mcp(self, request: Request, tools: Toolbox) -> Response:
         if request.method != "POST":
             error = GatewayError(Code.METHOD_NOT_ALLOWED, "MCP is spoken by POST here.", allow=["POST"])
             return error_response(error, {"Allow": "POST"})
@@ -110,9 +122,9 @@ class Application:
         if unusable is not None:
             return unusable
         async with AsyncExitStack() as held:
-            return await self._mcp_call(request, caller, held)
+            return await self._mcp_call(request, tools, held)
 
-    async def _mcp_call(self, request: Request, caller: Caller, held: AsyncExitStack) -> Response:
+    async def _mcp_call(self, request: Request, tools: Toolbox, held: AsyncExitStack) -> Response:
         try:
             message = parse_json(await self._bodies.read(request, held))
         except GatewayError as error:
@@ -120,7 +132,7 @@ class Application:
                 return error_response(error)
             return _mcp_response(mcp.unreadable(error.message))
         headers = {name: request.headers[name] for name in _ROUTING_HEADERS if name in request.headers}
-        work = mcp.reply(message, headers, Toolbox(self._corridor, caller))
+        work = mcp.reply(message, headers, tools)
         return _mcp_response(await while_present(request.receive, work))
 
 

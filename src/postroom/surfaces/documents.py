@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Callable
 from typing import Any
 
 import orjson
@@ -22,10 +23,11 @@ _STYLE = (
 
 
 class Documents:
-    """Static answers by path."""
+    """Answers by path, static but for /health, which says when the configuration's file is not the one in force."""
 
-    def __init__(self, public_url: str) -> None:
+    def __init__(self, public_url: str, is_stale: Callable[[], bool] = lambda: False) -> None:
         document = openapi(public_url)
+        self._is_stale = is_stale
         self._pages = {
             "/health": ("application/json", orjson.dumps({"status": "ok"})),
             "/openapi.json": ("application/json", orjson.dumps(document)),
@@ -40,6 +42,8 @@ class Documents:
             error = GatewayError(Code.METHOD_NOT_ALLOWED, "Use GET here.", allow=["GET"])
             return error_response(error, {"Allow": "GET"})
         media_type, body = page
+        if path == "/health" and self._is_stale():
+            body = orjson.dumps({"status": "ok", "config": "stale"})
         response = json_response(None)
         headers = dict(response.headers) | {"Content-Security-Policy": _POLICY}
         for name in ("content-length", "content-type"):

@@ -19,7 +19,7 @@ def told(policy: str, *, ceiling: str = "{}", mailbox: str = SAFE) -> list[str]:
         f"policies: {{a: {{{policy}}}}}\nprofiles: {{p: {{policy: a}}}}"
     )
     assert root is not None
-    return hazards(ConfigFile.model_validate(plain(root), context={}))
+    return list(map(str, hazards(ConfigFile.model_validate(plain(root), context={}))))
 
 
 def test_a_cautious_policy_is_no_hazard() -> None:

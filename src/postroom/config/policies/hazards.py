@@ -14,10 +14,25 @@ _FILES = ("none", "metadata", "text", "download")
 
 
 @dataclass(frozen=True, slots=True)
+class Hazard:
+    """Something that is open, of a profile or of a mailbox."""
+
+    key: str
+    """What it is called in the log."""
+    sentence: str
+    """For the operator: who, what, and what to do."""
+    profile: str | None = None
+    mailbox: str | None = None
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+@dataclass(frozen=True, slots=True)
 class _Profile:
     """A profile in one mailbox: its grant, and all that restricts it."""
 
-    title: str
+    name: str
     grant: PolicyConfig
     restrictions: tuple[PolicyConfig, ...]
 
@@ -28,26 +43,40 @@ class _Profile:
         return min(values, key=order.index)
 
 
-def hazards(file: ConfigFile) -> list[str]:
-    """What `doctor` tells, and a start: each sentence names the profile and what to do."""
-    found = [sentence for profile in _profiles(file) for sentence in _of_profile(profile)]
-    return [*found, *_of_mailboxes(file)]
+def hazards(file: ConfigFile) -> list[Hazard]:
+    """What `doctor` tells, and a start."""
+    found = [
+        Hazard(key, f"Profile {profile.name} {what}", profile=profile.name)
+        for profile in _profiles(file)
+        for key, what in _of_profile(profile)
+    ]
+    return [*dict.fromkeys(found), *_of_mailboxes(file)]
 
 
-def _of_profile(profile: _Profile) -> Iterator[str]:
+def _of_profile(profile: _Profile) -> Iterator[tuple[str, str]]:
     outbound = profile.grant.outbound
     sends = profile.least("outbound", "mode", _OUTCOMES) == "send"
     if sends and "anyone" in outbound.recipients.allow:
-        yield f"{profile.title} may send to anyone without a person; name its recipients in outbound.recipients.allow."
+        yield (
+            "sends_to_anyone",
+            "may send to anyone without a person; name its recipients in outbound.recipients.allow.",
+        )
     files = profile.least("attachments", "mode", _FILES)
     if files == "download" and profile.grant.attachments.unscanned == "allow":
-        yield f"{profile.title} may download files that no detector can look into; write attachments.unscanned: deny."
+        yield (
+            "unscanned_files",
+            "may download files that no detector can look into; write attachments.unscanned: deny.",
+        )
     if _links(profile) == "full":
-        yield f"{profile.title} sees whole link addresses, which may carry secrets; write content.links.mode: domain."
+        yield (
+            "whole_links",
+            "sees whole link addresses, which may carry secrets; write content.links.mode: domain.",
+        )
     if sends and _is_open(profile):
         yield (
-            f"{profile.title} reads mail from outside and may then send to others without a person, so that a message "
-            "can make it send what it read; write outbound.after_untrusted_read.action: hold."
+            "trifecta",
+            "reads mail from outside and may then send to others without a person, so that a message can make it send "
+            "what it read; write outbound.after_untrusted_read.action: hold.",
         )
 
 
@@ -72,14 +101,17 @@ def _opens_a_folder(policy: PolicyConfig) -> bool:
     return any(level in ("readable", "writable") for level in levels)
 
 
-def _of_mailboxes(file: ConfigFile) -> Iterator[str]:
+def _of_mailboxes(file: ConfigFile) -> Iterator[Hazard]:
     if not file.profiles:
         return
     for mailbox in file.mailboxes:
+        name = mailbox.name
         if not mailbox.internal_domains:
-            yield f"Mailbox {mailbox.name} has no internal_domains, so that nobody is internal to its policies."
+            sentence = f"Mailbox {name} has no internal_domains, so that nobody is internal to its policies."
+            yield Hazard("nobody_internal", sentence, mailbox=name)
         if not mailbox.trusted_authserv_ids:
-            yield f"Mailbox {mailbox.name} has no trusted_authserv_ids, so that no sender is proven to its policies."
+            sentence = f"Mailbox {name} has no trusted_authserv_ids, so that no sender is proven to its policies."
+            yield Hazard("nobody_proven", sentence, mailbox=name)
 
 
 def _profiles(file: ConfigFile) -> Iterator[_Profile]:
@@ -87,4 +119,4 @@ def _profiles(file: ConfigFile) -> Iterator[_Profile]:
         restrictions = tuple(file.policies[one] for one in profile.restrict if one in file.policies)
         for granted in dict.fromkeys((profile.policy, *profile.policies.values())):
             if granted is not None and granted in file.policies:
-                yield _Profile(f"Profile {name}", file.policies[granted], (file.ceiling, *restrictions))
+                yield _Profile(name, file.policies[granted], (file.ceiling, *restrictions))

@@ -1,0 +1,44 @@
+"""What the operator is warned of in the log: what a sound configuration leaves open all the same."""
+
+from __future__ import annotations
+
+from postroom.base.files import exposure
+from postroom.base.logs import Log
+from postroom.config import Config
+from postroom.config.policies.hazards import hazards
+
+
+def warn(config: Config, log: Log) -> None:
+    """A line for each: names of mailboxes and profiles, and what it is; `postroom doctor` says what to do."""
+    for name in passwords_written_out(config):
+        log.warning("config.password_written_out", mailbox=name)
+    for name in passwords_open_to_others(config):
+        log.warning("config.password_readable_by_others", mailbox=name)
+    for hazard in hazards(config):
+        if hazard.profile is not None:
+            log.warning("config.hazard", reason=hazard.key, profile=hazard.profile)
+        elif hazard.mailbox is not None:
+            log.warning("config.hazard", reason=hazard.key, mailbox=hazard.mailbox)
+
+
+def passwords_written_out(config: Config) -> list[str]:
+    """Mailboxes whose password stands in the configuration file itself, where a reference would be safer."""
+    return [
+        mailbox.name
+        for mailbox in config.mailboxes
+        if any(server is not None and server.password is not None for server in (mailbox.imap, mailbox.smtp))
+    ]
+
+
+def passwords_open_to_others(config: Config) -> list[str]:
+    """Mailboxes whose password or token file other users of the machine can read."""
+    return [
+        mailbox.name
+        for mailbox in config.mailboxes
+        if any(
+            file is not None and exposure(file, file.stat())
+            for server in (mailbox.imap, mailbox.smtp)
+            if server is not None
+            for file in (server.password_file, server.token_file)
+        )
+    ]
