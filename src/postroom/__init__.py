@@ -22,7 +22,8 @@ An import may only point down a storey; neighbours in a storey do not know each 
         load  schema  servers  section  values  rules  wording  nodes  plain  faults  credential
         policies/policy  policies/folders  policies/messages  policies/matching  policies/content  policies/attachments
         policies/actions  policies/outbound  policies/quiethours  policies/limits  policies/trials  policies/values
-        policies/rules  policies/conflicts  policies/tokenrules  policies/hazards  policies/sendfile
+        policies/rules  policies/conflicts  policies/tokenrules  policies/hazards  policies/exceptions
+        policies/sendfile
     policy/         pure decisions: fetched to shown, and nothing else makes what an answer may hold
         visibility  content  contentrules  attachments  filefacts  snapshot
         effective  people  folderrules  messagerules  matchrules  personkeys  messagekeys  condition  evidence
@@ -70,13 +71,14 @@ An import may only point down a storey; neighbours in a storey do not know each 
     reloading       the configuration read again while the gateway runs
     precautions     what the operator is warned of in the log
     checkup         what `postroom check` says
+    doctor          what `postroom doctor` says
     explaining      what `postroom policy explain` says
     demo/           a mail server with sample mail before the same gateway
         configuration  samples  servers  welcome
     bridge/         a client of a running gateway: MCP over stdin and stdout, carried to /mcp over HTTP
         running  carrying  pipes  message  exchange  answer  address  faults
     cli/            the command line
-        state  tokens  keys  policies  explaining  audit  stopping  bridging
+        state  tokens  keys  policies  explaining  doctoring  audit  stopping  bridging
 
 A call. `application` refuses foreign hosts and finds the caller. `mcp` (a pure function) or `http_api` hands name and
 arguments to `perform`: offered? rate, shape, run. The handler's only road to mail is `call.mailbox(name)`, a

@@ -12,6 +12,7 @@ import click
 from postroom.base.files import PRIVATE_UMASK
 from postroom.cli.audit import audit_trail
 from postroom.cli.bridging import bridge
+from postroom.cli.doctoring import doctor
 from postroom.cli.keys import sealing_keys
 from postroom.cli.policies import policy
 from postroom.cli.state import config_faults_told, config_option, fail, failures_told, insecure_option, loaded
@@ -74,5 +75,5 @@ def run_demo(port: int, as_json: bool) -> None:
         run(port, as_json)
 
 
-for command in (token, policy, audit_trail, stop, resume, bridge, sealing_keys):
+for command in (token, policy, doctor, audit_trail, stop, resume, bridge, sealing_keys):
     main.add_command(command)
