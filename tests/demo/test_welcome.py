@@ -11,13 +11,14 @@ from pathlib import Path
 
 from postroom.base.secret import Secret
 from postroom.base.token import token_hash
-from postroom.demo.configuration import MAILBOXES, SCOPES, configuration
+from postroom.demo.configuration import MAILBOXES, configuration
+from postroom.demo.configuration import TOKENS as NAMES_OF_TOKENS
 from postroom.demo.samples import samples
 from postroom.demo.servers import MailServers
 from postroom.demo.welcome import as_line, as_page, clients
 
 URL = "http://127.0.0.1:8123"
-TOKENS = {name: Secret(f"token-that-may-{name}") for name in SCOPES}
+TOKENS = {name: Secret(f"token-that-may-{name}") for name in NAMES_OF_TOKENS}
 NAMES = [mailbox.name for mailbox in MAILBOXES]
 
 
@@ -32,6 +33,7 @@ def test_programs_get_exactly_one_line_with_everything_they_need() -> None:
             "all": "token-that-may-all",
             "read": "token-that-may-read",
             "triage": "token-that-may-triage",
+            "relay": "token-that-may-relay",
         },
         "mailboxes": ["work", "personal"],
     }
@@ -92,6 +94,8 @@ def test_the_gateway_is_told_of_both_mailboxes_and_of_the_hashes_of_the_tokens(t
     triage = next(token for token in config.tokens if token.name == "triage")
     assert triage.scopes == {"read", "draft", "organize"}
     assert triage.mailboxes == {"work", "personal"}
+    relay = next(token for token in config.tokens if token.name == "relay")
+    assert (relay.toolset, relay.mailbox, relay.profile, relay.scopes) == ("relay", "personal", "assistant", set())
     assert config.server.listen.loopback
 
 

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from postroom.base.clock import SystemClock
 from postroom.base.secret import Secret
 from postroom.base.token import mint
-from postroom.demo.configuration import SCOPES, addresses, configuration
+from postroom.demo.configuration import TOKENS, addresses, configuration
 from postroom.demo.samples import samples
 from postroom.demo.servers import HOST, mail_servers
 from postroom.demo.welcome import as_line, as_page
@@ -37,7 +37,7 @@ async def _demonstrate(listener: socket.socket, as_json: bool, state: Path) -> N
     stop, clock = asyncio.Event(), SystemClock()
     stop_on_signals(stop)
     password = Secret(secrets.token_urlsafe())
-    tokens = {name: mint().text for name in SCOPES}
+    tokens = {name: mint().text for name in TOKENS}
     known = addresses()
     async with mail_servers(known, password, samples(clock.now()), clock) as servers:
         config = configuration(listener.getsockname()[1], servers, password=password, tokens=tokens, state=state)

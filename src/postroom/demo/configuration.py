@@ -51,7 +51,19 @@ SCOPES: Mapping[str, frozenset[Scope]] = {
     "read": frozenset({Scope.READ}),
     "triage": frozenset({Scope.READ, Scope.DRAFT, Scope.ORGANIZE}),
 }
-"""The tokens of the demonstration, by name."""
+"""The tokens of the demonstration that see their mailboxes whole, by name."""
+
+RELAY = "relay"
+"""The token that a policy binds: it sees one mailbox, and less of it."""
+TOKENS = (*SCOPES, RELAY)
+"""All of them."""
+_BOUND_TO = "personal"
+_POLICY: Mapping[str, Any] = {
+    "folders": {"rules": [{"match": ["INBOX", "Sent", "Archive"], "access": "readable"}]},
+    "messages": {"rules": [{"id": "bank", "match": {"sender_domain": "harbourbank.example"}, "action": "hide"}]},
+    "outbound": {"mode": "send", "recipients": {"allow": ["list:family"]}},
+}
+"""Hides folders, and whatever the bank writes; that one-time codes are redacted need not be said."""
 
 
 def addresses() -> dict[str, str]:
@@ -62,13 +74,16 @@ def addresses() -> dict[str, str]:
 def configuration(
     port: int, servers: MailServers, *, password: Secret, tokens: Mapping[str, Secret], state: Path
 ) -> Config:
-    """A gateway on loopback in front of both servers, that knows one token for each entry of SCOPES."""
+    """A gateway on loopback in front of both servers, that knows one token for each of TOKENS."""
     return Config.model_validate(
         {
             "server": {"listen": f"{HOST}:{port}", "public_url": f"http://{HOST}:{port}"},
             "state_dir": state,
             "mailboxes": [_mailbox(mailbox, servers, password) for mailbox in MAILBOXES],
-            "tokens": [_token(name, tokens[name], scopes) for name, scopes in SCOPES.items()],
+            "lists": {"family": ["claire@moreau.example", "luc.moreau@mail.example"]},
+            "policies": {"home": _POLICY},
+            "profiles": {"assistant": {"policy": "home"}},
+            "tokens": [*(_token(name, tokens[name], scopes) for name, scopes in SCOPES.items()), _relay(tokens[RELAY])],
         }
     )
 
@@ -94,4 +109,15 @@ def _token(name: str, token: Secret, scopes: frozenset[Scope]) -> dict[str, Any]
         "token_hash": token_hash(token.reveal()),
         "scopes": scopes,
         "mailboxes": [mailbox.name for mailbox in MAILBOXES],
+    }
+
+
+def _relay(token: Secret) -> dict[str, Any]:
+    return {
+        "name": RELAY,
+        "token_hash": token_hash(token.reveal()),
+        "toolset": "relay",
+        "user": "ana",
+        "mailbox": _BOUND_TO,
+        "profile": "assistant",
     }
