@@ -50,8 +50,8 @@ An import may only point down a storey; neighbours in a storey do not know each 
         changing  moving  labelling  organizing  outcomes
         sending  sentcopy  finding  outbox  drafts
         messages  downloads  filetexts  uids  cursors  following  sincecursor  waiting  feed  statistics
-        setting  explaining  sight  filesight  bound  boundfiles  sights  sealeduids  heads  records  visibleconversations
-        discretion  judge  view  entry  directory
+        setting  explaining  sight  filesight  bound  boundfiles  sights  sealeduids  heads  records
+        visibleconversations  discretion  judge  view  entry  directory
         kindred  conversations  threads
         faults  wiring  health  checkup  remedies
     operations/     what the product does: declared once, run in one corridor

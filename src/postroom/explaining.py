@@ -104,7 +104,8 @@ def _of_message(explained: Explanation) -> Iterator[str]:
         if names:
             yield f"{what}: {_list(names)}."
     for at, (part, level) in enumerate(explained.files, 1):
-        yield f"Attachment {at}, {visible_line(part.content_type)}, {part.size} octets: {level.name.lower()}."
+        what = f"{visible_line(part.content_type)}, {part.size} octets"
+        yield f"Attachment {at} as it is described, {what}: {level.name.lower()}."
     if explained.from_outside is not False:
         yield "Reading it counts as reading mail from outside (outbound.after_untrusted_read)."
 

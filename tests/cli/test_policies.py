@@ -144,8 +144,8 @@ def test_a_message_is_explained_by_every_rule_and_without_a_word_that_is_redacte
         "Verdict: allow, by default.",
         "Redacted: otp, tender.",
         "Told as a signal: iban.",
-        "Attachment 1, text/plain, 5 octets: download.",
-        "Attachment 2, application/pdf, 8 octets: metadata.",
+        "Attachment 1 as it is described, text/plain, 5 octets: download.",
+        "Attachment 2 as it is described, application/pdf, 8 octets: metadata.",
     ]
 
 

@@ -30,7 +30,7 @@ TOKENS = {"all": "scopes: [read, admin], mailboxes: [work]"}
 @pytest.fixture
 def desk(tmp_path: Path, dovecot: Dovecot) -> Iterator[Post]:
     """A gateway whose file is `postroom.yaml` in the test's folder, before a mailbox with two messages."""
-    with post(tmp_path, dovecot, Wanted(POLICIES, TOKENS), "reloaded") as standing:
+    with post(tmp_path, dovecot, Wanted(POLICIES, TOKENS)) as standing:
         dovecot.deliver(standing.user, [plain("For all"), plain("Tender", sender="boss@corp.example")])
         yield standing
 
@@ -127,7 +127,7 @@ def test_what_needs_a_restart_is_told_and_keeps_its_value(desk: Post, tmp_path: 
 
 def test_what_a_token_has_spent_of_its_rate_is_not_given_back(tmp_path: Path, dovecot: Dovecot) -> None:
     few = POLICIES.replace(LIMITS, "limits: {requests_per_minute: 1, burst: 2}")
-    with post(tmp_path, dovecot, Wanted(few), "spent") as standing:
+    with post(tmp_path, dovecot, Wanted(few)) as standing:
         assert [standing.ask("list_folders").get("error") for _ in range(2)] == [None, None]
         standing.gateway.reload()
         assert standing.ask("list_folders")["error"]["code"] == "rate_limited"
