@@ -10,7 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 from pwd import struct_passwd
 
-from postroom.base.files import exposure, weaknesses
+from postroom.base.files import FileFault, private_file, private_folder, weaknesses
 from postroom.config import Config, Tls
 from postroom.config.policies.exceptions import blind_rules, exceptions
 from postroom.config.policies.hazards import hazards
@@ -86,12 +86,14 @@ def of_secrets(config: Config) -> Iterator[Ailment]:
 
 
 def of_files(config: Config, file: Path) -> Iterator[Ailment]:
-    """Who else could read or change what the gateway keeps."""
+    """Who else could read or change what the gateway keeps, and who could change its configuration."""
+    faults = weaknesses(file, file.stat())
     for path in _kept(config):
-        status = path.stat()
-        for fault in (*weaknesses(path, status), *exposure(path, status)):
-            yield Ailment(Weight.REPAIR, f"{fault}.")
-    yield from (Ailment(Weight.REPAIR, f"{fault}.") for fault in weaknesses(file, file.stat()))
+        try:
+            (private_folder if path.is_dir() else private_file)(path)
+        except FileFault as fault:
+            faults.append(fault)
+    yield from (Ailment(Weight.REPAIR, f"{fault}.") for fault in faults)
 
 
 def of_clock(config: Config, file: Path, now: datetime) -> Iterator[Ailment]:
@@ -118,20 +120,31 @@ def of_user(user: struct_passwd) -> Iterator[Ailment]:
         yield Ailment(Weight.WARNING, sentence)
 
 
-async def of_state(config: Config, database: Database, now: datetime) -> list[Ailment]:
+async def of_state(config: Config, now: datetime) -> list[Ailment]:
     """Whether the audit trail is whole, and issued tokens that should not be as they are."""
-    found = [one for record in await tokens.listing(database) for one in _of_token(record, config, now)]
+    path = config.state_dir / DATABASE
+    if not path.exists():
+        return []
     try:
-        head = read_head(config.state_dir)
+        database = await Database.open(path, insecure_permissions=True)  # `of_files` tells of those
+        try:
+            issued = [one for record in await tokens.listing(database) for one in _of_token(record, config, now)]
+            return [*issued, *await _of_audit(config, database)]
+        finally:
+            await database.close()
     except StoreError as failure:
-        return [*found, Ailment(Weight.REPAIR, f"{failure}.")]
+        return [Ailment(Weight.REPAIR, f"{failure}.")]
+
+
+async def _of_audit(config: Config, database: Database) -> list[Ailment]:
+    head = read_head(config.state_dir)  # before the records: more may be added meanwhile, never fewer
     verdict = await verify(database, [head] if head else [])
     if head is None and verdict.records:
-        found.append(Ailment(Weight.REPAIR, f"{HEAD} is missing: whether the audit was cut cannot be told without it."))
+        return [Ailment(Weight.REPAIR, f"{HEAD} is missing: whether the audit was cut cannot be told without it.")]
     if verdict.findings:
         sentence = f"The audit trail is not whole, first at {verdict.findings[0]}; see postroom audit verify."
-        found.append(Ailment(Weight.REPAIR, sentence))
-    return found
+        return [Ailment(Weight.REPAIR, sentence)]
+    return []
 
 
 def _of_token(record: TokenRecord, config: Config, now: datetime) -> Iterator[Ailment]:

@@ -152,16 +152,29 @@ def test_files_that_others_may_read_or_change_must_be_repaired(tmp_path: Path) -
     examined(tmp_path, SOUND, "stop")
     (tmp_path / "pw").chmod(0o644)
     (tmp_path / "state" / "audit.head").chmod(0o666)
+    (tmp_path / "state" / "postroom.sqlite3").chmod(0o640)
+    (tmp_path / "state").chmod(0o755)
     result = examined(tmp_path)
-    assert result.exit_code == 1
-    assert result.output.splitlines() == [
-        "To repair: Others may read the password or token file of mailbox work; run chmod 600 on it.",
-        f"To repair: {tmp_path}/state/audit.head: others may write to it (mode 0666); "
-        f"run: chmod go-w {tmp_path}/state/audit.head.",
-        f"To repair: {tmp_path}/state/audit.head: others may read it (mode 0666); "
-        f"run: chmod 600 {tmp_path}/state/audit.head.",
-        "3 to repair, 0 to think about.",
-    ]
+    state = f"{tmp_path}/state"
+    assert (result.exit_code, result.output.splitlines()) == (
+        1,
+        [
+            "To repair: Others may read the password or token file of mailbox work; run chmod 600 on it.",
+            f"To repair: {state}: is open to others (mode 0755); run: chmod 700 {state}.",
+            f"To repair: {state}/postroom.sqlite3: others may read it (mode 0640); "
+            f"run: chmod 600 {state}/postroom.sqlite3.",
+            f"To repair: {state}/audit.head: others may write to it (mode 0666); run: chmod go-w {state}/audit.head.",
+            "4 to repair, 0 to think about.",
+        ],
+    )
+
+
+def test_a_store_that_cannot_be_read_is_told_beside_all_else(tmp_path: Path) -> None:
+    examined(tmp_path, SOUND, "stop")
+    (tmp_path / "state" / "audit.head").write_text("nothing")
+    assert examined(tmp_path).output.startswith(f"To repair: {tmp_path}/state/audit.head does not name one record.")
+    (tmp_path / "state" / "postroom.sqlite3").write_text("no database at all, whatever it is called")
+    assert f"To repair: {tmp_path}/state/postroom.sqlite3 cannot be used: " in examined(tmp_path).output
 
 
 def test_a_trail_that_was_tampered_with_must_be_repaired(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import pwd
 import sys
@@ -10,9 +11,8 @@ from pathlib import Path
 import click
 
 from postroom.base.clock import SystemClock
-from postroom.cli.state import config_faults_told, config_option, insecure_option, with_store
+from postroom.cli.state import config_faults_told, config_option, insecure_option
 from postroom.config import find, load
-from postroom.store.database import FILE_NAME
 
 
 @click.command("doctor")
@@ -32,9 +32,8 @@ def doctor(config_path: Path | None, insecure_permissions: bool) -> None:
         *examination.of_files(config, file),
         *examination.of_clock(config, file, now),
         *examination.of_user(pwd.getpwuid(os.geteuid())),
+        *asyncio.run(examination.of_state(config, now)),
     ]
-    if (config.state_dir / FILE_NAME).exists():
-        ailments += with_store(config, lambda database: examination.of_state(config, database, now))
     lines, well = examination.report(ailments)
     for line in lines:
         click.echo(line)
