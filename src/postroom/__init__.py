@@ -20,6 +20,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
         query/himalaya  query/himalayareader  query/himalayafaults
     config/         the configuration file as frozen values, or every fault at once
         load  schema  servers  section  values  rules  wording  nodes  plain  faults  credential
+        presets
         policies/policy  policies/folders  policies/messages  policies/matching  policies/content  policies/attachments
         policies/actions  policies/outbound  policies/quiethours  policies/limits  policies/trials  policies/values
         policies/rules  policies/conflicts  policies/tokenrules  policies/hazards  policies/exceptions
@@ -78,7 +79,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
     bridge/         a client of a running gateway: MCP over stdin and stdout, carried to /mcp over HTTP
         running  carrying  pipes  message  exchange  answer  address  faults
     cli/            the command line
-        state  tokens  keys  policies  explaining  doctoring  audit  stopping  bridging
+        state  beginning  tokens  keys  policies  explaining  doctoring  audit  stopping  bridging
 
 A call. `application` refuses foreign hosts and finds the caller. `mcp` (a pure function) or `http_api` hands name and
 arguments to `perform`: offered? rate, shape, run. The handler's only road to mail is `call.mailbox(name)`, a

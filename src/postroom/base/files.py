@@ -93,6 +93,19 @@ def private_file(path: Path, *, checked: bool = True) -> None:
         _raise_first([*weaknesses(path, status), *exposure(path, status)])
 
 
+def new_private_file(path: Path, data: bytes) -> Path:
+    """A file of these octets for this user alone (0600), and its path; FileFault if anything is there already."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    except FileExistsError:
+        raise FileFault(path, "is there already and stays as it is", "move it away, or give another path") from None
+    except OSError as failure:
+        raise _unusable(path, failure) from None
+    with open(descriptor, "wb") as file:
+        file.write(data)
+    return path
+
+
 def _owner_faults(path: Path, status: os.stat_result) -> list[FileFault]:
     us = os.geteuid()
     if status.st_uid in (us, 0):

@@ -11,6 +11,7 @@ import click
 
 from postroom.base.files import PRIVATE_UMASK
 from postroom.cli.audit import audit_trail
+from postroom.cli.beginning import init
 from postroom.cli.bridging import bridge
 from postroom.cli.doctoring import doctor
 from postroom.cli.keys import sealing_keys
@@ -75,5 +76,5 @@ def run_demo(port: int, as_json: bool) -> None:
         run(port, as_json)
 
 
-for command in (token, policy, doctor, audit_trail, stop, resume, bridge, sealing_keys):
+for command in (init, token, policy, doctor, audit_trail, stop, resume, bridge, sealing_keys):
     main.add_command(command)
