@@ -69,6 +69,7 @@ async def test_the_intent_is_on_the_disk_before_the_effect_and_the_outcome_after
         ("move", Code.IMAP_ERROR, "failed", 0),
         ("move", Code.UNAVAILABLE, "failed", 0),
         ("read", Code.PERMISSION_DENIED, "refused", 1),
+        ("read", Code.POLICY_DENIED, "refused", 1),
         ("read", Code.NOT_FOUND, None, 0),
         ("read", Code.IMAP_ERROR, None, 0),
     ],

@@ -38,6 +38,7 @@ from postroom.store.switch import Stopped
 
 _MOST_ARGUMENTS = 100
 _LONGEST_NAME = 64
+_WITHOUT_LEAVE = (Code.PERMISSION_DENIED, Code.POLICY_DENIED)
 _FEW_ENTRIES = 1_000
 """Entries of an answer's lists that are told in passing: a millisecond's work."""
 
@@ -100,7 +101,7 @@ class Corridor:
         mailbox: object = None,
     ) -> GatewayError:
         """What to answer, once it is written down that a change, or a read without leave, was refused."""
-        if self._books is None or (operation.effect.read_only and error.code is not Code.PERMISSION_DENIED):
+        if self._books is None or (operation.effect.read_only and error.code not in _WITHOUT_LEAVE):
             return error
         where = self._name(operation, caller, mailbox)
         refusal = entries.refusal(entries.action_of(operation, surface), caller.token, where, error, self._clock.now())

@@ -51,6 +51,17 @@ def test_who_may_be_written_to_is(changes: str, to: tuple[str, ...]) -> None:
     assert judged(plan(*to), opened(changes)).outcome is Outcome.SEND
 
 
+@pytest.mark.parametrize("operation", [Operation.SEND, Operation.SAVE])
+def test_answers_may_be_led_nowhere_else(operation: Operation) -> None:
+    """Else a message to somebody who may be written to fetches an answer for somebody who may not."""
+    anyone = opened("recipients: {allow: [anyone]}, reply_only: off")
+    led = judged(plan(CAROL, reply_to=(person(SELF), person(EVE)), operation=operation), anyone)
+    assert {(one.rule, one.outcome) for one in led.decisive} == {("outbound.from", Outcome.DENY)}
+    assert EVE not in led.decisive[0].sentence
+    home = judged(plan(CAROL, reply_to=(person(SELF),), operation=operation), anyone)
+    assert home.outcome is (Outcome.SEND if operation is Operation.SEND else Outcome.DRAFT)
+
+
 def test_copies_count_as_recipients() -> None:
     internal = opened("recipients: {allow: [internal], bcc: deny}")
     assert [one.addresses for one in judged(plan(CAROL, cc=[BOB]), internal).reasons] == [(BOB,)]

@@ -33,6 +33,9 @@ def about(case: Case, rule: str, addresses: tuple[StrictAddress, ...], may_not: 
 def reasons(case: Case, rules: OutboundRules) -> Iterator[Reason]:
     """What `from` and `recipients` say."""
     sender = case.plan.outgoing.from_
+    if any(one.key != sender.key and not case.evidence.own.holds(one) for one in case.plan.outgoing.reply_to):
+        sentence = "Answers may only come back to the mailbox itself; leave reply_to out."
+        yield Reason("outbound.from", Outcome.DENY, sentence)
     if rules.senders is not None and not rules.senders.holds(sender):
         yield Reason("outbound.from", Outcome.DENY, "The policy does not let mail be sent as this from.")
     yield from _number(case, rules)
