@@ -62,6 +62,15 @@ def test_answers_may_be_led_nowhere_else(operation: Operation) -> None:
     assert home.outcome is (Outcome.SEND if operation is Operation.SEND else Outcome.DRAFT)
 
 
+@pytest.mark.parametrize("operation", [Operation.SEND, Operation.SAVE])
+def test_a_route_through_the_own_domain_is_no_internal_address(operation: Operation) -> None:
+    """A server of corp.example may take evil.example!eve for eve@evil.example, as Postfix does for its own domains."""
+    routed = "evil.example!eve@corp.example"
+    found = judged(plan(routed, CAROL, operation=operation), opened("recipients: {allow: [internal]}"))
+    assert found.outcome is Outcome.DENY
+    assert {one.addresses for one in found.decisive} == {(routed,)}
+
+
 def test_copies_count_as_recipients() -> None:
     internal = opened("recipients: {allow: [internal], bcc: deny}")
     assert [one.addresses for one in judged(plan(CAROL, cc=[BOB]), internal).reasons] == [(BOB,)]
@@ -151,7 +160,7 @@ def test_an_address_that_can_be_read_twice_is_refused_or_judged_as_it_is_deliver
     outgoing = message(text)
     delivered = clear(outgoing, compose(outgoing), Identities.read(["ana@corp.example"], SELF)).recipients
     assert delivered == (address.address,)
-    assert (outcome is Outcome.SEND) is delivered[0].endswith("@corp.example")
+    assert (outcome is Outcome.SEND) is (delivered[0].endswith("@corp.example") and "!" not in delivered[0])
 
 
 def test_most_of_those_spellings_are_refused() -> None:

@@ -39,6 +39,7 @@ def reasons(case: Case, rules: OutboundRules) -> Iterator[Reason]:
     if rules.senders is not None and not rules.senders.holds(sender):
         yield Reason("outbound.from", Outcome.DENY, "The policy does not let mail be sent as this from.")
     yield from _number(case, rules)
+    yield from _routed(case)
     yield from _refused(case, rules)
     if bound_by_all(case, rules):
         yield from _not_allowed(case, rules)
@@ -51,6 +52,15 @@ def _number(case: Case, rules: OutboundRules) -> Iterator[Reason]:
         yield Reason("outbound.recipients.max", Outcome.DENY, sentence)
     if not rules.recipients.bcc and case.plan.outgoing.bcc:
         yield Reason("outbound.recipients.bcc", Outcome.DENY, "Blind copies may not be sent; leave bcc out.")
+
+
+def _routed(case: Case) -> Iterator[Reason]:
+    """A host before `!` (RFC 976): servers that know such routes send on what they take for their own domain's mail."""
+    routed = tuple(one for one in case.recipients if "!" in one.local)
+    if routed:
+        yield about(
+            case, "outbound.recipients.allow", routed, "A ! in an address may lead elsewhere, so no mail goes to"
+        )
 
 
 def _refused(case: Case, rules: OutboundRules) -> Iterator[Reason]:

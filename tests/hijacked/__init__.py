@@ -1,0 +1,1 @@
+"""An adversary that holds an agent's token, against real servers."""
