@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from postroom.config.presets import MAILBOX
 from tests.hijacked.mail import CODE, WITHHELD
 from tests.hijacked.route import Route, Try, call
 from tests.hijacked.standing import OTHER_MAILBOX, OWNER, SIBLING, Answer, World
@@ -66,6 +67,23 @@ def files(world: World) -> list[Answer]:
     own, foreign = known[0].get("id", "2"), hidden[0].get("id", "2")
     asked = [(uid, "2"), (uid, own), (uid, foreign), (theirs, foreign), (world.uid("Results as a file", OWNER), "2")]
     return [world.ask("get_attachment", uid=one, attachment_id=file) for one, file in asked]
+
+
+def over_http(world: World) -> list[Answer]:
+    """The same doors over the other surface."""
+    mailbox, uid, hidden = f"/mailboxes/{MAILBOX}", world.uid("Minutes"), world.uid("Results", OWNER)
+    for path, operation in (
+        (f"{mailbox}/messages/{uid}/raw", "get_raw_message"),
+        (f"{mailbox}/messages/{uid}/attachments/2", "get_attachment"),
+        (f"{mailbox}/messages/{hidden}", "get_message"),
+        (f"{mailbox}/messages/{hidden}/thread", "get_thread"),
+        (f"{mailbox}/messages?folder={VAULT}", "list_messages"),
+        (f"/mailboxes/{OTHER_MAILBOX}/messages", "list_messages"),
+        ("/audit", "audit_log"),
+        ("/health/mailboxes", "health_check"),
+    ):
+        assert world.fetch(path, operation) in (400, 403, 404), path
+    return []
 
 
 def code_oracle(world: World) -> list[Answer]:
@@ -136,6 +154,7 @@ def hearing() -> Iterator[Route]:
     yield Route("cursors that are not its own", "x x x x -", foreign_cursors)
     yield Route("a message's source", "x x x x -", of_mail("get_raw_message"))
     yield Route("a file's octets", "x x x x -", files)
+    yield Route("the same over HTTP", "x x x x -", over_http)
     yield Route("UIDs as search keys", "x x x x -", call("list_messages", *({"search": one} for one in _PROGRAMS)))
     yield Route("a search as an oracle for a code", "r r r r -", code_oracle)
     yield Route("a search as an oracle for a sender", "r r r r -", sender_oracle)

@@ -139,6 +139,13 @@ def repeated(world: World) -> list[Answer]:
     return [world.ask("send", **good)]
 
 
+def after_reading(world: World) -> list[Answer]:
+    """What a stranger's mail said goes to nobody but its thread."""
+    world.ask("get_message", uid=world.uid("Offer"))
+    world.prepared()
+    return list(send({"to": ["bob@partner.example"], "subject": "About the bank"})(world))
+
+
 _LONG = {"body_text": "word " * 4_100}
 CODED: list[dict[str, Any]] = [
     {"body_text": f"Your verification code is {CODE}."},
@@ -152,8 +159,9 @@ SIX = [f"p{number}@corp.example" for number in range(6)]
 
 def leaving() -> Iterator[Route]:
     """Each with what becomes of it for reader, triage, drafter, replier and notifier."""
-    yield Route("an ordinary mail", "- - - d s", send())
-    yield Route("a mail to the mailbox itself", "- - - d s", send({"to": ["ana@corp.example"]}))
+    yield Route("an ordinary mail", "- - - d s s", send())
+    yield Route("a mail to the mailbox itself", "- - - d s s", send({"to": ["ana@corp.example"]}))
+    yield Route("a mail to a correspondent after a stranger's mail", "- - - d x", after_reading)
     yield Route("a mail to a third party", "- - - x x", send({"to": [EVIL]}))
     yield Route("a third party beside one who may", "- - - x x", send({"to": [ALLOWED, EVIL]}))
     yield Route("a copy to a third party", "- - - x x", send({"cc": [EVIL]}))
@@ -175,7 +183,7 @@ def leaving() -> Iterator[Route]:
     yield Route("mail forwarded", "- - - x x", forward("send"))
     yield Route("another mailbox to send from", "- - - x x", send({"mailbox": OTHER_MAILBOX}))
     yield Route("another message under an old key", "- - - x x", replayed)
-    yield Route("the same message again", "- - - d s", repeated)
+    yield Route("the same message again", "- - - d s s", repeated)
     yield from _drafts()
     yield from _answers()
 
@@ -205,8 +213,8 @@ def _drafts() -> Iterator[Route]:
 
 
 def _answers() -> Iterator[Route]:
-    yield Route("an answer", "- - - d x", reply("Offer"))
-    yield Route("an answer where Reply-To leads elsewhere", "- - - d x", reply("Elsewhere"))
+    yield Route("an answer", "- - - d x s", reply("Offer"))
+    yield Route("an answer where Reply-To leads elsewhere", "- - - d x s", reply("Elsewhere"))
     yield Route("a draft of that answer", "- - d d x", reply("Elsewhere", draft=True))
     yield Route("an answer to all", "- - - x x", reply("Offer", reply_all=True))
     yield Route("a draft of an answer to all", "- - D x x", reply("Offer", reply_all=True, draft=True))

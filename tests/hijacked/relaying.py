@@ -32,6 +32,13 @@ def twice(world: World) -> list[Answer]:
     return list(first(world))
 
 
+def after_reading(world: World) -> list[Answer]:
+    """What a stranger's mail said goes to nobody but its thread, and a relay answers none."""
+    world.ask("read_message", **_IN_INBOX, uid=world.uid("Offer"))
+    world.prepared()
+    return list(send({"to": ["bob@partner.example"], "subject": "About the bank"})(world))
+
+
 def foreign_ids(tool: str, **more: Any) -> Try:
     """Ids of the owner, of another profile, of the server, and made up: also of hidden mail."""
 
@@ -88,8 +95,8 @@ def downloads(world: World) -> list[Answer]:
     """By section, by made-up ids, and by an id that another profile has of a hidden file."""
     theirs = world.as_other(SIBLING, "get_message", uid=world.uid("Results as a file", SIBLING))
     foreign = (theirs.get("attachments") or [{"id": "a1_AAAA"}])[0]["id"]
-    told = [world.fetch(f"/attachments/{one}") for one in ("2", "1.2", "a1_AAAA", foreign)]
-    assert {status for status, _ in told} == {404}
+    for one in ("2", "1.2", "a1_AAAA", foreign):
+        assert world.fetch(f"/attachments/{one}", "download_attachment") == 404
     return []
 
 
@@ -115,9 +122,10 @@ _FOREIGN_TOOLS = (
 
 def relaying() -> Iterator[Route]:
     """Each with what becomes of it for reader, triage, drafter, replier and notifier: a relay has no drafts."""
-    yield Route("an ordinary mail", "x x x x s", send())
-    yield Route("a mail to the mailbox itself", "x x x x s", send({"to": [_OWN]}))
-    yield Route("the same message again", "x x x x s", twice)
+    yield Route("an ordinary mail", "x x x x s s", send())
+    yield Route("a mail to the mailbox itself", "x x x x s s", send({"to": [_OWN]}))
+    yield Route("the same message again", "x x x x s s", twice)
+    yield Route("a mail to a correspondent after a stranger's mail", "x x x x x", after_reading)
     yield Route("a mail to a third party", "x x x x x", send({"to": [EVIL]}))
     yield Route("a third party beside one who may", "x x x x x", send({"to": [ALLOWED, EVIL]}))
     yield Route("fields that there are not", "x x x x x", send({"bcc": [EVIL]}, {"cc": [EVIL]}, {"reply_to": EVIL}))

@@ -10,7 +10,8 @@ from tests.hijacked.standing import ALLOWED, Answer, World
 
 Try = Callable[[World], Sequence[Answer]]
 """Its answers all end alike."""
-COLUMNS = ("reader", "triage", "drafter", "replier", "notifier")
+COLUMNS = ("reader", "triage", "drafter", "replier", "notifier", "sender")
+"""The presets, and a replier whose mode is `send`."""
 ENDS = {
     "-": "not offered",
     "x": "refused",
@@ -24,14 +25,16 @@ ENDS = {
 
 @dataclass(frozen=True)
 class Route:
-    """`ends` has a letter of ENDS for each of COLUMNS."""
+    """`ends` has a letter of ENDS for each of COLUMNS; a sender for which there is none is like a replier."""
 
     name: str
     ends: str
     go: Try
 
-    def end(self, preset: str) -> str:
-        return self.ends.split()[COLUMNS.index(preset)]
+    def end(self, column: str) -> str:
+        letters = self.ends.split()
+        at = COLUMNS.index(column)
+        return letters[at] if at < len(letters) else letters[COLUMNS.index("replier")]
 
 
 def call(tool: str, *several: dict[str, Any], **arguments: Any) -> Try:

@@ -15,7 +15,7 @@ from aiosmtpd.smtp import Envelope
 
 from postroom.base.token import mint, token_hash
 from postroom.config.nodes import compose, plain
-from postroom.config.presets import MAILBOX, PROFILE, USER, Preset
+from postroom.config.presets import MAILBOX, PRESETS, PROFILE, USER, Preset
 from tests.hijacked.mail import WITHHELD, letter, planted
 from tests.servers.dovecot import PASSWORD, Dovecot
 from tests.servers.gateway import Gateway, gateway_thread
@@ -53,7 +53,7 @@ class World:
     dovecot: Dovecot
     user: str
     letterbox: Letterbox
-    preset: Preset
+    column: str
     token: str = AGENT
     heard: list[str] = field(default_factory=list)
     """Every answer to the adversary."""
@@ -73,11 +73,14 @@ class World:
             self.refused.append(f"mcp.{tool}")
         return answer
 
-    def fetch(self, path: str, **query: str) -> tuple[int, bytes]:
-        """A GET of the adversary's."""
-        response = self.gateway.get(path, self.token, **query)
+    def fetch(self, path: str, operation: str) -> int:
+        """The status of a GET of the adversary's."""
+        with self.gateway.http(self.token) as client:
+            response = client.get(path)
         self.heard.append(response.content.decode("latin-1"))
-        return response.status_code, response.content
+        if response.status_code == 403:
+            self.refused.append(f"http.{operation}")
+        return int(response.status_code)
 
     def as_other(self, token: str, tool: str, **arguments: Any) -> Answer:
         """A call of somebody else's."""
@@ -142,9 +145,10 @@ def must_be_audited(tool: str, answer: Answer) -> bool:
 
 
 @contextlib.contextmanager
-def world(folder: Path, dovecot: Dovecot, preset: Preset, *, bounded: bool = False) -> Iterator[World]:
-    """With `bounded` the rates and bounds of the preset stand as they are."""
-    user = f"hijacked-{preset.name}-{next(_USERS)}"
+def world(folder: Path, dovecot: Dovecot, column: str, *, bounded: bool = False) -> Iterator[World]:
+    """Under the policy of a column of the tables; with `bounded` the preset's rates and bounds stand as they are."""
+    preset = PRESETS["replier" if column == "sender" else column]
+    user = f"hijacked-{column}-{next(_USERS)}"
     dovecot.create(user, WITHHELD["hidden folder"], "Archive")
     for some in planted():
         dovecot.deliver(user, some.messages, some.folder)
@@ -153,44 +157,48 @@ def world(folder: Path, dovecot: Dovecot, preset: Preset, *, bounded: bool = Fal
     with running_smtp(dovecot.certificate, dovecot.folder / "key.pem", letterbox) as port:
         minted = {name: mint().text.reveal() for name in (AGENT, RELAY, SIBLING, OWNER, OPERATOR)}
         file = folder / "postroom.yaml"
-        file.write_text(json.dumps(_configuration(preset, dovecot, port, user, minted, bounded=bounded)))
+        policies = _policies(preset, sends=column == "sender", bounded=bounded)
+        tokens = _tokens([str(scope) for scope in preset.scopes], minted)
+        boxes = [_mailbox(name, user, dovecot, port) for name in (MAILBOX, OTHER_MAILBOX)]
+        file.write_text(json.dumps({**_REST, "mailboxes": boxes, "policies": policies, "tokens": tokens}))
         file.chmod(0o600)
         with gateway_thread(file, minted) as gateway:
-            yield World(gateway, dovecot, user, letterbox, preset)
+            yield World(gateway, dovecot, user, letterbox, column)
 
 
-def _configuration(
-    preset: Preset, dovecot: Dovecot, port: int, user: str, minted: Mapping[str, str], *, bounded: bool
-) -> dict[str, Any]:
-    """The preset's own policy; with a sender hidden by a restriction, and a notifier's list."""
+_REST = {
+    "server": {"listen": "127.0.0.1:0", "public_url": "http://localhost:8000"},
+    "profiles": {PROFILE: {"policy": "default", "restrict": ["clinic"]}, SIBLING: {"policy": "default"}},
+}
+
+
+def _policies(preset: Preset, *, sends: bool, bounded: bool) -> dict[str, Any]:
+    """The preset's own, with a longer list for a notifier; and a restriction that hides a sender."""
     root, _ = compose(preset.text)
     assert root is not None
-    text = plain(root)
-    assert isinstance(text, dict)
-    policy = text["policies"]["default"]
+    written = plain(root)
+    assert isinstance(written, dict)
+    policy = written["policies"]["default"]
     if not bounded:
         policy["limits"] = _NO_BOUNDS
         policy["outbound"]["rate"] = _NO_RATES
+    if sends:
+        policy["outbound"]["mode"] = "send"
     if preset.name == "notifier":
         policy["outbound"]["recipients"]["allow"].append(ALLOWED)
     hides = {"default": "pass", "rules": [{"id": "clinic", "match": {"from": "*@clinic.example"}, "action": "hide"}]}
-    scopes, mine = [str(scope) for scope in preset.scopes], {"user": USER, "profile": PROFILE}
-    return {
-        "server": {"listen": "127.0.0.1:0", "public_url": "http://localhost:8000"},
-        "mailboxes": [
-            _mailbox(MAILBOX, user, dovecot, port),
-            _mailbox(OTHER_MAILBOX, f"{user}-private", dovecot, port),
-        ],
-        "policies": {**text["policies"], "clinic": {"messages": hides}},
-        "profiles": {PROFILE: {"policy": "default", "restrict": ["clinic"]}, SIBLING: {"policy": "default"}},
-        "tokens": [
-            _token(AGENT, minted, scopes=scopes, mailboxes=[MAILBOX], **mine),
-            _token(RELAY, minted, toolset="relay", mailbox=MAILBOX, **mine),
-            _token(SIBLING, minted, scopes=scopes, mailboxes=[MAILBOX], user=USER, profile=SIBLING),
-            _token(OWNER, minted, scopes=["read"], mailboxes=[MAILBOX, OTHER_MAILBOX]),
-            _token(OPERATOR, minted, scopes=["admin"], mailboxes=[MAILBOX, OTHER_MAILBOX]),
-        ],
-    }
+    return {"default": policy, "clinic": {"messages": hides}}
+
+
+def _tokens(scopes: Sequence[str], minted: Mapping[str, str]) -> list[dict[str, Any]]:
+    mine = {"user": USER, "profile": PROFILE}
+    return [
+        _token(AGENT, minted, scopes=scopes, mailboxes=[MAILBOX], **mine),
+        _token(RELAY, minted, toolset="relay", mailbox=MAILBOX, **mine),
+        _token(SIBLING, minted, scopes=scopes, mailboxes=[MAILBOX], user=USER, profile=SIBLING),
+        _token(OWNER, minted, scopes=["read"], mailboxes=[MAILBOX, OTHER_MAILBOX]),
+        _token(OPERATOR, minted, scopes=["admin"], mailboxes=[MAILBOX, OTHER_MAILBOX]),
+    ]
 
 
 def _token(name: str, minted: Mapping[str, str], **fields: Any) -> dict[str, Any]:
@@ -198,6 +206,7 @@ def _token(name: str, minted: Mapping[str, str], **fields: Any) -> dict[str, Any
 
 
 def _mailbox(name: str, user: str, dovecot: Dovecot, port: int) -> dict[str, Any]:
+    user = user if name == MAILBOX else f"{user}-private"
     smtp = {"host": "127.0.0.1", "port": port, "tls": "starttls", "username": user, "password": PASSWORD}
     return {
         "name": name,
