@@ -99,7 +99,11 @@ def test_in_the_mailbox_toolset_what_is_held_lies_in_drafts_and_an_answer_goes_o
     assert desk.letterbox.envelopes == []
     answer = desk.ask("reply", "helper", uid=uid, body_text="Yes.")
     assert (answer["outcome"], answer["to"]) == ("accepted", ["Bob <bob@partner.example>"])
-    assert [letter.rcpt_tos for letter in desk.letterbox.envelopes] == [["bob@partner.example"]]
+    (letter,) = desk.letterbox.envelopes
+    assert letter.rcpt_tos == ["bob@partner.example"]
+    parent = f"<{abs(hash('Offer'))}@mail.example.org>"
+    assert isinstance(letter.content, bytes)
+    assert f"\r\nIn-Reply-To: {parent}\r\nReferences: {parent}\r\n".encode() in letter.content
 
 
 def test_drafts_of_others_are_none_of_a_bound_token_s(desk: Post) -> None:

@@ -61,7 +61,7 @@ class Judge:
 
     def reply(self, shown: Shown, identities: Identities, *, everyone: bool) -> PolicyReply:
         """Whom an answer to a message goes to."""
-        return reply_under(shown.head, identities, self.rules, everyone=everyone)
+        return reply_under(shown.head, identities, self.rules, everyone=everyone, threading=shown.threading)
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from postroom.mail.model import Field, Head
+from postroom.mail.model import Field, Head, Threading
 from postroom.mail.outgoing.identity import Identities
 from postroom.mail.outgoing.model import StrictAddress
 from postroom.mail.outgoing.organisation import organisational_domain
@@ -25,13 +25,20 @@ class PolicyReply:
     """There is a Reply-To of others than the sender's organisation, or one that cannot be read."""
 
 
-def reply_under(head: Head, identities: Identities, rules: Sequence[OutboundRules], *, everyone: bool) -> PolicyReply:
+def reply_under(
+    head: Head,
+    identities: Identities,
+    rules: Sequence[OutboundRules],
+    *,
+    everyone: bool,
+    threading: Threading | None = None,
+) -> PolicyReply:
     """As `derive_reply`, with the Reply-To left out of consideration unless every policy lets it be followed."""
     follows = min((one.reply_to for one in rules), default=ReplyTo.NEVER)
     differs = _differs(head)
     if follows is ReplyTo.NEVER or (follows is ReplyTo.SAME_DOMAIN and differs):
         head = replace(head, reply_to=(), fields=tuple(one for one in head.fields if not _is(one, "reply-to")))
-    reply = derive_reply(head, identities, everyone=everyone)
+    reply = derive_reply(head, identities, everyone=everyone, threading=threading)
     return PolicyReply(reply, frozenset(one.key for one in (*reply.to, *reply.cc)), differs)
 
 
