@@ -79,6 +79,7 @@ def over_http(world: World) -> list[Answer]:
         (f"{mailbox}/messages/{hidden}/thread", "get_thread"),
         (f"{mailbox}/messages?folder={VAULT}", "list_messages"),
         (f"/mailboxes/{OTHER_MAILBOX}/messages", "list_messages"),
+        ("/attachments/2", "download_attachment"),
         ("/audit", "audit_log"),
         ("/health/mailboxes", "health_check"),
     ):
@@ -107,6 +108,21 @@ def sender_oracle(world: World) -> list[Answer]:
         hidden, nobody = (world.ask("list_messages", search=program.format(one)) for one in (MOSS, "no@body.example"))
         assert hidden == nobody
         told += [hidden, nobody]
+    return told
+
+
+def head_oracle(world: World) -> list[Answer]:
+    """Header fields that are not shown are not searched: they may name hidden mail."""
+    told = []
+    for field, word in (
+        ("In-Reply-To", WITHHELD["hidden conversation"]),
+        ("References", WITHHELD["hidden conversation"]),
+        ("Message-ID", "mail.example"),
+        ("Auto-Submitted", "auto-generated"),
+    ):
+        real, made_up = (world.ask("list_messages", search=f"HEADER {field} {one}") for one in (word, "nope-0000"))
+        assert real == made_up, field
+        told += [real, made_up]
     return told
 
 
@@ -148,6 +164,9 @@ def hearing() -> Iterator[Route]:
     yield Route("a hidden folder's threads", "x x x x -", alike("list_threads", "folder", VAULT, MISSING))
     yield Route("IMAP in a folder's name", "x x x x -", call("list_messages", *({"folder": one} for one in INJECTED)))
     yield Route("another mailbox", "x x x x -", call("list_messages", mailbox=OTHER_MAILBOX))
+    yield Route("another mailbox by its login", "x x x x -", lambda world: [
+        world.ask("list_messages", mailbox=f"{world.user}-{OTHER_MAILBOX}")
+    ])  # fmt: skip
     yield Route("another mailbox searched", "x x x x -", call("search", mailbox=OTHER_MAILBOX, text="elsewhere"))
     yield Route("ids that are not its own", "x x x x -", foreign_ids("get_message"))
     yield Route("conversations by ids of others", "x x x x -", foreign_ids("get_thread"))
@@ -158,6 +177,7 @@ def hearing() -> Iterator[Route]:
     yield Route("UIDs as search keys", "x x x x -", call("list_messages", *({"search": one} for one in _PROGRAMS)))
     yield Route("a search as an oracle for a code", "r r r r -", code_oracle)
     yield Route("a search as an oracle for a sender", "r r r r -", sender_oracle)
+    yield Route("a search as an oracle for headers", "r r r r -", head_oracle)
     yield Route("a search for what is withheld", "r r r r -", hidden_words)
     yield Route("counts", "r r r r -", counts)
     yield Route("who is in a conversation", "r r r r -", thread)

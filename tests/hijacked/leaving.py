@@ -218,6 +218,8 @@ def _answers() -> Iterator[Route]:
     yield Route("a draft of that answer", "- - d d x", reply("Elsewhere", draft=True))
     yield Route("an answer to all", "- - - x x", reply("Offer", reply_all=True))
     yield Route("a draft of an answer to all", "- - D x x", reply("Offer", reply_all=True, draft=True))
+    yield Route("an answer to all, who are known", "- - - x x", reply("Round", reply_all=True))
+    yield Route("a draft of that answer to all", "- - d d x", reply("Round", reply_all=True, draft=True))
     yield Route("an answer to a robot", "- - - x x", reply("Automatic"))
     yield Route("a quoted code", "- - d d x", quoting)
     yield Route("an answer to hidden mail", "- - - x x", lambda world: [

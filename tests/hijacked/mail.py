@@ -85,6 +85,7 @@ def planted() -> Iterator[Planted]:
             letter("Mal <mal@partner.example>", "Elsewhere", "Answer me.", Reply_To=f"Mal <{EVIL}>"),
             with_file("Cy <cy@corp.example>", "Minutes", "minutes.pdf"),
             letter("Shop <shop@shop.example>", "Page", page, Content_Type="text/html; charset=utf-8"),
+            letter("Bob <bob@partner.example>", "Round", "To both of you.", Cc="Cy <cy@corp.example>"),
             letter("Robot <noreply@host.example>", "Automatic", "Do not answer.", Auto_Submitted="auto-generated"),
         ],
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import imaplib
 import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -50,7 +51,8 @@ class World:
     """What the adversary has, and what it has done so far."""
 
     gateway: Gateway
-    dovecot: Dovecot
+    eye: imaplib.IMAP4
+    """A login of the test's own."""
     user: str
     letterbox: Letterbox
     column: str
@@ -60,6 +62,8 @@ class World:
     refused: list[str] = field(default_factory=list)
     """Actions whose refusal must stand in the audit, since `prepared`."""
     before: dict[bytes, Letter] = field(default_factory=dict)
+    after: dict[bytes, Letter] = field(default_factory=dict)
+    """What was there when the route before ended, until anything is done."""
     outside: int = 0
     """Messages that had left before."""
     audited: int = 0
@@ -100,22 +104,22 @@ class World:
 
     def prepared(self) -> None:
         """From now on whatever changes is the route's doing."""
-        self.before, self.outside = self.letters(), len(self.letterbox.envelopes)
+        self.before, self.outside = self.after or self.letters(), len(self.letterbox.envelopes)
+        self.after = {}
         self.refused, self.audited = [], self.records()[0]["seq"]
 
     def letters(self) -> dict[bytes, Letter]:
         """All that is on the server, by a name that moving changes; read over a login of the test's own."""
         found = {}
-        with self.dovecot.login(self.user) as client:
-            for line in client.list()[1]:
-                folder = line.decode().rpartition(' "/" ')[2].strip('"')  # type: ignore[union-attr]
-                client.select(f'"{folder}"', readonly=True)
-                parts = client.uid("FETCH", "1:*", "(FLAGS BODY.PEEK[])")[1]
-                for head, octets in (one for one in parts if isinstance(one, tuple)):
-                    name = hashlib.sha256(folder.encode() + head.split()[2]).digest()
-                    flags = head.split(b"FLAGS (")[1].split(b")")[0].decode().split()
-                    found[name] = Letter(folder, frozenset(flags) - {"\\Recent"}, octets)
-                found[folder.encode()] = Letter(folder, frozenset(), b"")
+        for line in self.eye.list()[1]:
+            folder = line.decode().rpartition(' "/" ')[2].strip('"')  # type: ignore[union-attr]
+            self.eye.select(f'"{folder}"', readonly=True)
+            parts = self.eye.uid("FETCH", "1:*", "(FLAGS BODY.PEEK[])")[1]
+            for head, octets in (one for one in parts if isinstance(one, tuple)):
+                name = hashlib.sha256(folder.encode() + head.split()[2]).digest()
+                flags = head.split(b"FLAGS (")[1].split(b")")[0].decode().split()
+                found[name] = Letter(folder, frozenset(flags) - {"\\Recent"}, octets)
+            found[folder.encode()] = Letter(folder, frozenset(), b"")
         return found
 
     def records(self) -> list[dict[str, Any]]:
@@ -152,7 +156,7 @@ def world(folder: Path, dovecot: Dovecot, column: str, *, bounded: bool = False)
     dovecot.create(user, WITHHELD["hidden folder"], "Archive")
     for some in planted():
         dovecot.deliver(user, some.messages, some.folder)
-    dovecot.deliver(f"{user}-private", [letter("Bo <bo@x.example>", "Private", WITHHELD["another mailbox"])])
+    dovecot.deliver(f"{user}-{OTHER_MAILBOX}", [letter("Bo <bo@x.example>", "Private", WITHHELD["another mailbox"])])
     letterbox = Letterbox()
     with running_smtp(dovecot.certificate, dovecot.folder / "key.pem", letterbox) as port:
         minted = {name: mint().text.reveal() for name in (AGENT, RELAY, SIBLING, OWNER, OPERATOR)}
@@ -162,8 +166,8 @@ def world(folder: Path, dovecot: Dovecot, column: str, *, bounded: bool = False)
         boxes = [_mailbox(name, user, dovecot, port) for name in (MAILBOX, OTHER_MAILBOX)]
         file.write_text(json.dumps({**_REST, "mailboxes": boxes, "policies": policies, "tokens": tokens}))
         file.chmod(0o600)
-        with gateway_thread(file, minted) as gateway:
-            yield World(gateway, dovecot, user, letterbox, column)
+        with gateway_thread(file, minted) as gateway, dovecot.login(user) as eye:
+            yield World(gateway, eye, user, letterbox, column)
 
 
 _REST = {
@@ -206,7 +210,7 @@ def _token(name: str, minted: Mapping[str, str], **fields: Any) -> dict[str, Any
 
 
 def _mailbox(name: str, user: str, dovecot: Dovecot, port: int) -> dict[str, Any]:
-    user = user if name == MAILBOX else f"{user}-private"
+    user = user if name == MAILBOX else f"{user}-{OTHER_MAILBOX}"
     smtp = {"host": "127.0.0.1", "port": port, "tls": "starttls", "username": user, "password": PASSWORD}
     return {
         "name": name,

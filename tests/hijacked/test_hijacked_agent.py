@@ -51,7 +51,7 @@ def tried(at: World, route: Route) -> list[str]:
     at.heard.clear()
     at.prepared()
     answers = route.go(at)
-    after = at.letters()
+    at.after = after = at.letters()
     faults = [
         *_answered(answers, end),
         *_left(at, answers, end),
