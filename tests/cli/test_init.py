@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import select
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -77,16 +78,32 @@ def test_what_cannot_become_a_configuration_is_told_and_no_file_stays(
     assert [one.name for one in tmp_path.iterdir()] == ["pw"]
 
 
+def answer(terminal: int, question: str, words: str) -> None:
+    """Wait for the question: a password that is typed before it is asked for is thrown away."""
+    shown = ""
+    while question not in shown:
+        assert select.select([terminal], [], [], 30)[0], shown
+        shown += os.read(terminal, 1_000).decode()
+    os.write(terminal, f"{words}\n".encode())
+
+
 def test_at_a_terminal_it_asks_and_keeps_the_password_in_a_file_of_its_own(tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
-    program = "from postroom.cli import main; main()"
-    command = [sys.executable, "-c", program, "init", "--smtp-host", "smtp.x.example"]
-    os.write(ours, b"ana@x.example\n\nimap.x.example\nsecret word\n")
-    subprocess.run(command, stdin=theirs, stdout=theirs, stderr=subprocess.PIPE, check=True, cwd=tmp_path)
-    shown = os.read(ours, 10_000).decode()
+    command = [sys.executable, "-c", "from postroom.cli import main; main()", "init", "--smtp-host", "smtp.x.example"]
+    environment = {name: value for name, value in os.environ.items() if name != "POSTROOM_CONFIG"}
+    with subprocess.Popen(
+        command, stdin=theirs, stdout=theirs, stderr=theirs, cwd=tmp_path, env=environment, start_new_session=True
+    ) as asking:
+        try:
+            answer(ours, "Address of the mailbox: ", "ana@x.example")
+            answer(ours, "User name to log in with [ana@x.example]: ", "")
+            answer(ours, "IMAP server (HOST or HOST:PORT): ", "imap.x.example")
+            answer(ours, "Password (kept in a file of its own): ", "secret word")
+            assert asking.wait(timeout=30) == 0
+        finally:
+            asking.kill()
     os.close(theirs)
     os.close(ours)
-    assert "User name to log in with [ana@x.example]" in shown
     assert (tmp_path / "main.password").read_text() == "secret word\n"
     assert (tmp_path / "main.password").stat().st_mode & 0o777 == 0o600
     (mailbox,) = load(tmp_path / "postroom.yaml").mailboxes
