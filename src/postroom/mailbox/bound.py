@@ -60,7 +60,6 @@ LARGEST_DRAFT = 50_000_000
 _TEXTS_AT_ONCE = 20
 """Messages that are read together where a row alone does not tell whether it may be seen."""
 
-
 _NONE, _OWN, _ALL = range(3)
 _DRAFTS = {"none": _NONE, "own": _OWN, "all": _ALL}
 """Which drafts a caller may touch."""
@@ -290,8 +289,10 @@ class Bound:
         ]
 
     async def note_draft(self, message_id: str, octets: bytes) -> None:
-        digest = sha256(octets).hexdigest()
-        await self._own.note_draft(message_id, digest, self._now())
+        await self._own.note_draft(message_id, sha256(octets).hexdigest(), self._now())
+
+    async def has_drafted(self, message_id: str, octets: bytes) -> bool:
+        return (await self._own.drafts()).get(message_id) == sha256(octets).hexdigest()
 
     def judged(self, row: Fetched) -> JudgedHead:
         """What there is to know of its head."""

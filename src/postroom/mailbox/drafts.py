@@ -175,9 +175,14 @@ class Drafts:
         await self._check_own(shown, b"".join([piece async for piece in download.octets()]))
 
     async def _check_own(self, shown: Shown, octets: bytes) -> None:
-        own = await self._sight.own_drafts()
-        if own is not None and own.get(shown.threading.message_id or "") != sha256(octets).hexdigest():
+        """Whether its octets are the caller's to send: of others' drafts only where it may have their source."""
+        own, message_id = await self._sight.own_drafts(), shown.threading.message_id or ""
+        if own is not None and own.get(message_id) != sha256(octets).hexdigest():
             raise gone(shown.uid)
+        if own is None and not await self._sight.has_drafted(message_id, octets):
+            if shown.withheld:
+                raise gone(shown.uid)
+            self._sight.check_source()
 
     async def _named(self) -> Folder:
         folder = await self.folder()

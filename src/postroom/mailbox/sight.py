@@ -157,6 +157,10 @@ class Sight(Protocol):
         """The caller has saved a draft."""
         ...
 
+    async def has_drafted(self, message_id: str, octets: bytes) -> bool:
+        """Whether a draft is as the caller saved it."""
+        ...
+
 
 class Whole:
     """Of an unbound caller, whose mailboxes are whole."""
@@ -255,6 +259,9 @@ class Whole:
 
     async def note_draft(self, message_id: str, octets: bytes) -> None:
         """Nobody asks whose it is."""
+
+    async def has_drafted(self, message_id: str, octets: bytes) -> bool:
+        return True
 
     def _name(self, fetched: Fetched) -> str:
         return self.naming.write(fetched.folder, fetched.uid, fetched.uid_validity)

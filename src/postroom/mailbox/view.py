@@ -16,6 +16,7 @@ from postroom.mail.model import Part, Released, Shown
 from postroom.mail.query.sorting import Order
 from postroom.mail.query.tree import All, Query
 from postroom.mailbox.cursors import Cursors, Position, bad_cursor
+from postroom.mailbox.discretion import denied
 from postroom.mailbox.downloads import Download, open_download
 from postroom.mailbox.downloads import Place as FilePlace
 from postroom.mailbox.drafts import Drafts
@@ -256,10 +257,13 @@ class MailboxView:
     async def source(self, folder: str | None, uid: str) -> tuple[Shown, Download]:
         """A message's own octets, open for reading. Raises a `GatewayError`."""
         self._sight.check_source()
-        return await self._own_source(folder, uid)
+        shown, source = await self._own_source(folder, uid)
+        if shown.withheld:
+            raise denied("the source of a message that is withheld")
+        return shown, source
 
     async def _own_source(self, folder: str | None, uid: str) -> tuple[Shown, Download]:
-        """The same of what the caller has written itself."""
+        """The same of what the caller may have written itself."""
         shown = await self.message(folder, uid)
         return shown, await self._open(shown, release(WHOLE_MESSAGE))
 

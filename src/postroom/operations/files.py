@@ -67,7 +67,7 @@ async def get_attachment(call: Call, ask: GetAttachment) -> Blob:
     part = file.part
     return Blob(
         facts={
-            "id": part.section,
+            "id": ask.attachment_id,
             "filename": part.filename,
             "content_type": part.content_type,
             "sniffed_type": file.sniffed,
@@ -81,7 +81,7 @@ async def get_attachment(call: Call, ask: GetAttachment) -> Blob:
         sniffed=file.sniffed,
         octets=file.octets,
         field="data_base64",
-        elsewhere=f"Download it over HTTP: GET {_path(view, shown, 'attachments', part.section)}",
+        elsewhere=f"Download it over HTTP: GET {_path(view, shown, 'attachments', ask.attachment_id)}",
     )
 
 

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from postroom.base.levels import Access, Files, Verdict
 from postroom.mail.authentication import authentication, signing_domains
-from postroom.mail.model import Act, Admitted, Authentication, Fetched, Head, Named, Part, Reading, Shown
+from postroom.mail.model import (
+    Act,
+    Address,
+    Admitted,
+    Authentication,
+    Fetched,
+    Field,
+    Head,
+    Named,
+    Part,
+    Reading,
+    Shown,
+)
 from postroom.mail.signals import sender_signals
 from postroom.policy.content import Projected, Setting
 from postroom.policy.content import withheld as withheld_reading
@@ -200,18 +212,30 @@ def _shown(fetched: Fetched, uid: str, judged: JudgedHead, gaze: Gaze, verdict: 
 def _reduced(head: Head, withhold_subject: bool) -> Head:
     """The envelope of a withheld message: addresses and date, and a subject only if the policy leaves it."""
     kept = _ENVELOPE if withhold_subject else _ENVELOPE | {"subject"}
+    people = {"from": _nameless(head.from_), "to": _nameless(head.to), "cc": _nameless(head.cc)}
+    fields = [_without_names(field, people) for field in head.fields if field.name.lower() in kept]
     return replace(
         head,
-        fields=tuple(field for field in head.fields if field.name.lower() in kept),
+        fields=tuple(fields),
         subject=WITHHELD if withhold_subject else head.subject,
-        from_=tuple(one._replace(name=None) for one in head.from_),
-        to=tuple(one._replace(name=None) for one in head.to),
-        cc=tuple(one._replace(name=None) for one in head.cc),
+        from_=people["from"],
+        to=people["to"],
+        cc=people["cc"],
         reply_to=(),
         message_id=None,
         in_reply_to=None,
         references=(),
     )
+
+
+def _nameless(people: tuple[Address, ...]) -> tuple[Address, ...]:
+    return tuple(one._replace(name=None) for one in people)
+
+
+def _without_names(field: Field, people: Mapping[str, tuple[Address, ...]]) -> Field:
+    """A field as it is searched and answered: of people their addresses alone."""
+    told = people.get(field.name.lower())
+    return field if told is None else field._replace(value=", ".join(one.address for one in told).encode())
 
 
 def _with_files(reading: Reading, policy: Policy, named: Callable[[Part], str]) -> Reading:
