@@ -74,8 +74,9 @@ class MemoryConnection:
         self.hear()
         reply = Reply(Status(b"P1", "OK", None, [], ""))
         refused = _COMMANDS[name](self, reply, arguments)
-        if self._folder is not None and name not in ("APPEND", "CREATE"):
-            self._heard = self._folder.changes  # what one does oneself is no news
+        if self._folder is not None and name == "UID STORE":
+            self._heard = self._folder.changes  # its answers tell of it; what is moved or erased is told as news
+        self.hear()
         return reply, refused
 
     # -- commands
