@@ -128,3 +128,30 @@ def test_codes_and_keys_do_not_leave(desk: Post) -> None:
         refused = desk.ask("send_message", **message("cy@corp.example", body=body))
         assert refused["error"]["code"] == "policy_denied"
     assert desk.letterbox.envelopes == []
+
+
+HELD = """
+  desk:
+    limits: {requests_per_minute: 6000, burst: 500, concurrent: 32}
+    folders: {rules: [{match: INBOX, access: readable}]}
+    outbound:
+      mode: send
+      require_draft: false
+      reply_only: off
+      recipients: {allow: [anyone]}
+      rate: {messages: {per_minute: 2, per_hour: 100, per_day: 100}}
+      hold_when: [{new_recipient: true}]
+"""
+
+
+def test_what_is_held_for_a_person_counts_as_let_through_and_as_said_to_nobody(
+    dovecot: Dovecot, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    with post(tmp_path_factory.mktemp("held"), dovecot, Wanted(HELD, TOKENS)) as standing:
+        say = {"mailbox": "work", "to": ["eve@far.example"], "subject": "Plan"}
+        first, second, third = (standing.ask("send", "helper", **say, body_text=word) for word in ("a", "b", "c"))
+        assert (first["outcome"], second["outcome"]) == ("drafted", "drafted")
+        assert (third["error"]["code"], third["error"]["details"]["outcome"]) == ("policy_denied", "deny")
+        assert third["error"]["message"].startswith("At most 2 messages a minute")
+        assert standing.letterbox.envelopes == []
+        assert len(standing.ask("list_drafts", "helper", mailbox="work")["drafts"]) == 2

@@ -83,13 +83,13 @@ class Judge:
             return judge(plan, evidence, self.rules)
         return await asyncio.to_thread(judge, plan, evidence, self.rules)
 
-    async def note(self, plan: Plan) -> None:
-        """It is about to be handed over: from now on it counts."""
+    async def note(self, plan: Plan, *, held: bool) -> None:
+        """It is about to be handed over, or to a person as a draft: from now on it counts."""
         keys = tuple(one.key for one in plan.outgoing.recipients)
         written_to = await self._means.own.written_to()
         thread = plan.answered.thread if plan.answered else ""
         new = sum(key not in written_to for key in keys)
-        message = OwnMessage(plan.outgoing.message_id, self._sight.now(), keys, new, plan.octets, thread)
+        message = OwnMessage(plan.outgoing.message_id, self._sight.now(), keys, new, plan.octets, thread, held)
         await self._means.own.note_sent(message)
 
     async def forget(self, message_id: str) -> None:

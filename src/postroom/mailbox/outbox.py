@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from functools import cached_property
-from hashlib import sha256
 from uuid import uuid4
 
 from postroom.base.errors import Code, GatewayError
@@ -17,7 +16,7 @@ from postroom.mail.outgoing.replying import Reply, derive_reply
 from postroom.mailbox.judge import Judge
 from postroom.mailbox.sending import BeforeMessage, Taken, hand_over
 from postroom.mailbox.sentcopy import Copy, SentCopies
-from postroom.policy.outbound import clear, permit_sender
+from postroom.policy.outbound import Judgement, check_sendable, clear, permit_sender
 from postroom.smtp import Submitter
 
 _MUCH = 256 * 1024
@@ -70,17 +69,18 @@ class Outbox:
         """Raises `conflict` for a mailbox that can only be read."""
         self._sends()
 
-    async def clear(self, outgoing: Outgoing) -> Cleared:
-        """The message as octets with leave to be sent. Raises `validation_error` and `invalid_identity`."""
-        if _size(outgoing) < _MUCH:
-            return clear(outgoing, compose(outgoing), self.identities)
-        return await asyncio.to_thread(lambda: clear(outgoing, compose(outgoing), self.identities))
+    async def compose(self, outgoing: Outgoing) -> bytes:
+        """The octets that would leave. Raises `validation_error` and `invalid_identity`."""
+        check_sendable(outgoing, self.identities)
+        return compose(outgoing) if _size(outgoing) < _MUCH else await asyncio.to_thread(compose, outgoing)
 
-    async def digest(self, cleared: Cleared) -> str:
-        """SHA-256 of the octets that leave, in lower-case hex."""
-        if len(cleared.octets) < _MUCH:
-            return sha256(cleared.octets).hexdigest()
-        return await asyncio.to_thread(lambda: sha256(cleared.octets).hexdigest())
+    async def clear(self, outgoing: Outgoing, octets: bytes, judgement: Judgement | None) -> Cleared:
+        """The octets with leave to be sent: a bound caller's message has it by its judgement alone."""
+        if (judgement is None) != (self.judge is None):
+            raise ValueError("a message is judged by the policy of a bound caller, and of no other")
+        if len(octets) < _MUCH:
+            return clear(outgoing, octets, self.identities, judgement)
+        return await asyncio.to_thread(clear, outgoing, octets, self.identities, judgement)
 
     async def submit(self, cleared: Cleared, before_message: BeforeMessage) -> Taken:
         """One attempt. Raises `smtp_error` as `hand_over` does; some recipients may be refused.

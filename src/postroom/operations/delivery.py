@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 from pydantic import Field
@@ -16,7 +16,7 @@ from postroom.base.levels import Outcome
 from postroom.mail.outgoing.compose import checked
 from postroom.mail.outgoing.model import Cleared, Outgoing, StrictAddress
 from postroom.mailbox.drafts import Drafts
-from postroom.mailbox.judge import Answered, Judgement, Plan, Purpose, is_sent, refusal
+from postroom.mailbox.judge import Answered, Judge, Judgement, Plan, Purpose, is_sent, refusal
 from postroom.mailbox.outbox import Outbox
 from postroom.mailbox.sending import Taken
 from postroom.mailbox.sentcopy import Copy
@@ -108,26 +108,34 @@ class Delivery:
 
     async def _attempt(self, entry: Entry) -> Facts:
         outgoing = checked(await self.meant(self.claim.message_id))
-        cleared = await self.outbox.clear(outgoing)
-        self.call.note(message_id=cleared.message_id, sha256=await self.outbox.digest(cleared))
-        self.call.note(recipients=list(cleared.recipients))
+        octets = await self.outbox.compose(outgoing)
+        self.call.note(message_id=outgoing.message_id, sha256=await _digest(octets))
+        self.call.note(recipients=[one.address for one in outgoing.recipients])
         judge = self.outbox.judge
         if judge is None:
-            return await self._sent(entry, outgoing, cleared)
-        plan = await self._plan(outgoing, len(cleared.octets))
-        async with judge.turn():
-            judgement = await judge.judge(plan)
-            self.call.note(decision=judgement.outcome.name.lower(), rules=[one.rule for one in judgement.reasons])
-            if is_sent(judgement):
-                await judge.note(plan)
-        if not is_sent(judgement):
-            return await self._not_sent(entry, outgoing, judgement)
+            return await self._sent(entry, outgoing, await self.outbox.clear(outgoing, octets, None))
+        judgement = await self._judged(judge, await self._plan(outgoing, len(octets)))
         try:
-            return await self._sent(entry, outgoing, cleared)
+            if not is_sent(judgement):
+                return await self._not_sent(entry, outgoing, judgement)
+            return await self._sent(entry, outgoing, await self.outbox.clear(outgoing, octets, judgement))
         except GatewayError as error:
             if error.details.get("outcome") == "rejected" or entry.state is State.BEGUN:
                 await judge.forget(outgoing.message_id)
             raise
+
+    async def _judged(self, judge: Judge, plan: Plan) -> Judgement:
+        """What becomes of it; what is sent, or held for a person, counts from now on."""
+        async with judge.turn():
+            judgement = await judge.judge(plan)
+            self.call.note(decision=judgement.outcome.name.lower(), rules=[one.rule for one in judgement.reasons])
+            if is_sent(judgement) or self._is_held(judgement):
+                await judge.note(plan, held=not is_sent(judgement))
+        return judgement
+
+    def _is_held(self, judgement: Judgement) -> bool:
+        """It ends as a draft that a person may send; a relay's caller has none."""
+        return judgement.outcome is not Outcome.DENY and self.call.caller.toolset is not Toolset.RELAY
 
     async def _plan(self, outgoing: Outgoing, octets: int) -> Plan:
         told, derived = await self.case.answered()
@@ -135,8 +143,7 @@ class Delivery:
         return Plan(outgoing, octets, self.case.purpose, told, derived, own_draft=own)
 
     async def _not_sent(self, entry: Entry, outgoing: Outgoing, judgement: Judgement) -> Facts:
-        """It ends as a draft that a person may send; a relay's caller has none, nor one whose message is denied."""
-        if judgement.outcome is Outcome.DENY or self.call.caller.toolset is Toolset.RELAY:
+        if not self._is_held(judgement):
             raise refusal(judgement)
         uid, warnings = self.case.draft_uid, list[str]()
         if uid is None:
@@ -188,12 +195,20 @@ class Delivery:
         }
 
 
+async def _digest(octets: bytes) -> str:
+    """SHA-256 of the octets that leave, in lower-case hex."""
+    hashed = sha256(octets) if len(octets) < _MUCH else await asyncio.to_thread(sha256, octets)
+    return hashed.hexdigest()
+
+
+_MUCH = 65_536
+"""Octets that are not hashed on the loop."""
 _ALWAYS = ("to", "cc", "accepted", "refused")
 
 
 def claim(call: Call, outbox: Outbox, sender: StrictAddress, print_: str, key: str | None) -> Claim:
     """A caller's key is its own word; a call of a model without one is known again by what it says."""
-    named = f"key {hashlib.sha256(key.encode()).hexdigest()}" if key is not None else None
+    named = f"key {sha256(key.encode()).hexdigest()}" if key is not None else None
     if named is None and call.surface is Surface.MCP:
         named = f"same {print_}"
     return Claim(

@@ -229,7 +229,7 @@ async def check_may_save(call: Call, outbox: Outbox, meant: Outgoing, derived: f
     """Raises `policy_denied` for a draft that the policy of a bound caller does not let it prepare."""
     if outbox.judge is None:
         return
-    octets = len((await outbox.clear(meant)).octets) if meant.recipients else 0
+    octets = len(await outbox.compose(meant)) if meant.recipients else 0
     judgement = await outbox.judge.judge(Plan(meant, octets, Purpose.SAVE, derived=derived))
     call.note(decision=judgement.outcome.name.lower(), rules=[one.rule for one in judgement.reasons])
     if judgement.outcome is Outcome.DENY:

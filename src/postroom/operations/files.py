@@ -47,7 +47,7 @@ async def get_raw_message(call: Call, ask: GetRawMessage) -> Blob:
 
 class GetAttachment(FolderAsk):
     uid: Uid
-    attachment_id: Annotated[str, Field(min_length=1, max_length=200, description="id from get_message")]
+    attachment_id: Annotated[str, Field(min_length=1, max_length=4096, description="id from get_message")]
 
 
 @operation(

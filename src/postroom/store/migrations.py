@@ -76,6 +76,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             new_recipients INTEGER NOT NULL,
             octets INTEGER NOT NULL,
             thread TEXT NOT NULL,
+            held INTEGER NOT NULL,
             PRIMARY KEY (identity, mailbox, message_id)
         ) STRICT, WITHOUT ROWID
         """,

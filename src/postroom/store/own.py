@@ -18,7 +18,7 @@ _NEAR = timedelta(minutes=1)
 
 @dataclass(frozen=True, slots=True)
 class OwnMessage:
-    """A message that was sent, or handed over and perhaps sent."""
+    """A message that was sent, or handed over and perhaps sent; or that became a draft for a person to send."""
 
     message_id: str
     at: datetime
@@ -29,6 +29,8 @@ class OwnMessage:
     octets: int
     thread: str = ""
     """The name of the thread that it answers in, if it does."""
+    held: bool = False
+    """It is a draft: it counts as what was let through, and is nothing that was said to anybody."""
 
 
 class Own:
@@ -49,18 +51,21 @@ class Own:
         )
 
     async def sent(self, since: datetime) -> list[OwnMessage]:
-        """What was sent from then on, oldest first."""
+        """What was let through from then on, drafts among it, oldest first."""
         return await self._database.read(lambda connection: _sent(connection, self._who, since))
 
     async def sent_ids(self) -> frozenset[str]:
         """Message-IDs of all that was sent."""
-        query = "SELECT message_id FROM own_messages WHERE identity = ? AND mailbox = ?"
+        query = "SELECT message_id FROM own_messages WHERE identity = ? AND mailbox = ? AND NOT held"
         rows = await self._database.read(lambda connection: connection.execute(query, self._who).fetchall())
         return frozenset(message_id for (message_id,) in rows)
 
     async def written_to(self) -> frozenset[str]:
         """Keys of everybody that something was sent to."""
-        query = "SELECT DISTINCT value FROM own_messages, json_each(recipients) WHERE identity = ? AND mailbox = ?"
+        query = (
+            "SELECT DISTINCT value FROM own_messages, json_each(recipients)"
+            " WHERE identity = ? AND mailbox = ? AND NOT held"
+        )
         rows = await self._database.read(lambda connection: connection.execute(query, self._who).fetchall())
         return frozenset(key for (key,) in rows)
 
@@ -104,8 +109,8 @@ def _note_sent(connection: Connection, who: tuple[str, str], message: OwnMessage
     connection.execute("DELETE FROM own_messages WHERE at < ?", (to_text(message.at - _KEPT),))
     connection.execute(
         "INSERT OR REPLACE INTO own_messages"
-        " (identity, mailbox, message_id, at, recipients, new_recipients, octets, thread)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        " (identity, mailbox, message_id, at, recipients, new_recipients, octets, thread, held)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             *who,
             message.message_id,
@@ -114,19 +119,20 @@ def _note_sent(connection: Connection, who: tuple[str, str], message: OwnMessage
             message.new_recipients,
             message.octets,
             message.thread,
+            message.held,
         ),
     )
 
 
 def _sent(connection: Connection, who: tuple[str, str], since: datetime) -> list[OwnMessage]:
     rows = connection.execute(
-        "SELECT message_id, at, recipients, new_recipients, octets, thread FROM own_messages"
+        "SELECT message_id, at, recipients, new_recipients, octets, thread, held FROM own_messages"
         " WHERE identity = ? AND mailbox = ? AND at >= ? ORDER BY at",
         (*who, to_text(since)),
     )
     return [
-        OwnMessage(message_id, from_text(at), tuple(json.loads(recipients)), new, octets, thread)
-        for message_id, at, recipients, new, octets, thread in rows
+        OwnMessage(message_id, from_text(at), tuple(json.loads(recipients)), new, octets, thread, bool(held))
+        for message_id, at, recipients, new, octets, thread, held in rows
     ]
 
 

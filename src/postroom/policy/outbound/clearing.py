@@ -10,19 +10,23 @@ from postroom.mail.outgoing.model import Cleared, Outgoing, StrictAddress
 from postroom.policy.outbound.judgement import Judgement
 
 
-def clear(outgoing: Outgoing, octets: bytes, identities: Identities, judgement: Judgement | None = None) -> Cleared:
-    """The octets with leave to be sent, to the recipients that they and Bcc name.
-
-    `judgement` is what the policy of a bound token says of this message; None is for an unbound one. Raises
-    `invalid_identity` for a sender that is none of the mailbox's, `validation_error` without any recipient, and
-    `CompositionFault` for octets that are not the message, ValueError for one that is not judged to be sent: these two
-    are faults of ours, and nothing is sent.
-    """
-    if judgement is not None and judgement.outcome is not Outcome.SEND:
-        raise ValueError("a message that is not judged to be sent is not cleared")
+def check_sendable(outgoing: Outgoing, identities: Identities) -> None:
+    """Raises `invalid_identity` for a sender that is none of the mailbox's, `validation_error` without recipients."""
     permit_sender(outgoing.from_, identities)
     if not outgoing.recipients:
         raise invalid("to", "give at least one address in to, cc or bcc")
+
+
+def clear(outgoing: Outgoing, octets: bytes, identities: Identities, judgement: Judgement | None = None) -> Cleared:
+    """The octets with leave to be sent, to the recipients that they and Bcc name.
+
+    `judgement` is what the policy of a bound token says of this message; None is for an unbound one. Raises as
+    `check_sendable` does, and `CompositionFault` for octets that are not the message, ValueError for one that is not
+    judged to be sent: these two are faults of ours, and nothing is sent.
+    """
+    if judgement is not None and judgement.outcome is not Outcome.SEND:
+        raise ValueError("a message that is not judged to be sent is not cleared")
+    check_sendable(outgoing, identities)
     check(octets, outgoing)
     return Cleared(
         sender=outgoing.from_.address,
