@@ -185,13 +185,21 @@ def _candidates(text: str) -> Iterator[tuple[Span, bool]]:
         letters = sum(one.isalpha() for one in token)
         if 4 <= len(token.replace("-", "")) <= 10 and letters and _is_free(text, *match.span()):
             has_both = letters < len(token.replace("-", ""))
-            if not _STANDARD.search(token):
+            if not _STANDARD.search(token) and (has_both or _is_given(text, *match.span())):
                 yield Span(*match.span()), not has_both
     for match in _SPELLED.finditer(text):
         yield Span(*match.span()), True
     for chain in _chains(text):
         if text[max(chain[0].start - 1, 0) : chain[0].start] != "+":
             yield from _of_chain(text, chain)
+
+
+def _is_given(text: str, start: int, end: int) -> bool:
+    """Whether letters alone, which may as well be a word that is shouted, stand where a code is given."""
+    line = text[text.rfind("\n", max(start - 20, 0), start) + 1 : start], text[end : end + 20].split("\n")[0]
+    alone = not "".join(line).strip(" .*_>")
+    before = text[max(start - _CLOSE, 0) : start]
+    return alone or (_INTRODUCED.search(before) is not None and not before.rstrip()[-1:].isupper())
 
 
 def _chains(text: str) -> Iterator[list[Span]]:
