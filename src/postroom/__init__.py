@@ -28,7 +28,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
     policy/         pure decisions: fetched to shown, and nothing else makes what an answer may hold
         visibility  content  contentrules  attachments  filefacts  snapshot
         effective  people  folderrules  messagerules  matchrules  personkeys  messagekeys  condition  evidence
-        textpatterns  contentmeet  attachmentrules  actionrules  trials  probes  widening
+        textpatterns  contentmeet  attachmentrules  actionrules  trials  probes  widening  changedkeys
         projection  bodies  plainwords  strings  shownlinks  shownhtml  redaction  spotlight  heads
         detectors/pattern  detectors/shadow  detectors/otp  detectors/otpwords  detectors/links  detectors/secrets
         detectors/keys  detectors/passwords  detectors/numbers  detectors/personal  detectors/recovery

@@ -72,7 +72,8 @@ def test_the_gateway_does_not_start_over_a_test_that_fails_and_names_its_line(tm
     ("old", "new", "told"),
     [
         ("older_than: 90d", "older_than: 90d", ""),
-        ("older_than: 90d", "older_than: 30d", ""),
+        ("action: hide}", "action: hide}, {id: bo, match: {from: bo@x.example}, action: hide}", ""),
+        ("older_than: 90d", "older_than: 30d", "helper in work: messages.rules: old is not what it was\n"),
         ("access: readable", "access: writable", "helper in work: folder INBOX: readable became writable\n"),
     ],
 )

@@ -193,7 +193,7 @@ class Moves(RuleBasedStateMachine):
         """What the change returns, or None if it failed as a whole."""
         self.proxy.left = left
         try:
-            return self.run(change(self.directory.view(reader_of("work"), "work").organizer))
+            return self.run(change(self.directory.view(reader_of("work"), "work")._organizer))
         except GatewayError:
             return None
         finally:

@@ -72,7 +72,7 @@ def test_policies_are_obeyed_from_the_next_call_on_and_the_audit_tells_of_the_fi
     assert desk.subjects() == ["Tender", "For all"]
     records = desk.ask("audit_log", "all", action="config.load")["records"]
     assert [(one.get("facts", {}).get("sha256") == sha256, one.get("facts", {}).get("widened")) for one in records] == [
-        (False, 1),
+        (False, 2),
         (True, 0),
         (False, None),
     ]

@@ -31,13 +31,6 @@ def change(old: str, new: str) -> list[str]:
             "{rules: [{match: '**', access: visible}]}",
             "folder special:junk: hidden became visible",
         ),
-        (
-            "messages",
-            "{rules: [{id: r, match: {older_than: 30d}, action: hide}]}",
-            "{rules: [{id: r, match: {older_than: 60d}, action: hide}]}",
-            "messages: hide became allow, such as from ['someone@elsewhere.example'], subject Hello, "
-            "age P30D, text Hello",
-        ),
         ("content", "{body: text}", "{body: text+html}", "content: body was text, and is text_and_html"),
         (
             "content",
@@ -80,6 +73,109 @@ def change(old: str, new: str) -> list[str]:
 def test_a_decision_that_became_more_permissive_is_told(section: str, strict: str, wide: str, sentence: str) -> None:
     assert sentence in change(f"{{{section}: {strict}}}", f"{{{section}: {wide}}}")
     assert change(f"{{{section}: {wide}}}", f"{{{section}: {strict}}}") == []
+
+
+def test_a_rule_that_became_another_is_told_with_what_it_lets_through_and_always() -> None:
+    strict, wide = (
+        f"{{messages: {{rules: [{{id: r, match: {{older_than: {age}}}, action: hide}}]}}}}" for age in ("30d", "60d")
+    )
+    example = "from ['someone@elsewhere.example'], subject Hello, age P30D, text Hello"
+    changed = "messages.rules: r is not what it was"
+    assert change(strict, wide) == [f"messages: hide became allow, such as {example}", changed]
+    assert change(wide, strict) == [changed]
+
+
+OPEN = "mode: send, recipients: {allow: [anyone]}, reply_only: off"
+BANK = "{id: bank, match: {sender_domain: bank.example}, action: hide}"
+
+
+@pytest.mark.parametrize(
+    ("strict", "wide", "sentence"),
+    [
+        (f"messages: {{rules: [{BANK}]}}", "messages: {rules: []}", "messages.rules: bank is gone"),
+        (
+            f"messages: {{rules: [{BANK}]}}",
+            f"messages: {{rules: [{BANK.replace('hide', 'withhold')}]}}",
+            "messages: hide became withhold, such as from ['x@bank.example'], subject Hello, text Hello",
+        ),
+        (
+            f"messages: {{rules: [{BANK}]}}",
+            f"messages: {{rules: [{BANK.replace('},', '}, except: {subject: {re2: a}},')}]}}",
+            "messages.rules: bank is not what it was",
+        ),
+        (
+            "messages: {default: withhold}",
+            "messages: {default: withhold, rules: [{id: x, match: {header: {name: x-a, pattern: {equals: b}}}, action: allow}]}",
+            "messages.rules: x allows what fits it",
+        ),
+        (
+            "content: {patterns: [{name: x, re2: 'x+', action: redact}]}",
+            "content: {patterns: [{name: x, re2: 'xx', action: redact}]}",
+            "content.patterns: x is not what it was",
+        ),
+        (
+            "messages: {}",
+            "messages: {explain_to_agent: true}",
+            "messages.explain_to_agent was false, and is true: what that lets through is for you to judge",
+        ),
+        (
+            f"outbound: {{{OPEN}, hold_when: [{{external: true}}]}}",
+            f"outbound: {{{OPEN}}}",
+            "outbound.hold_when: external true is gone",
+        ),
+        (
+            f"outbound: {{{OPEN}}}",
+            f"outbound: {{{OPEN}, after_untrusted_read: {{window: 1m}}}}",
+            "outbound.after_untrusted_read.window was 1d, and is 1m: what that lets through is for you to judge",
+        ),
+        (
+            f"outbound: {{{OPEN}, after_untrusted_read: {{except_to: []}}}}",
+            f"outbound: {{{OPEN}}}",
+            "outbound.after_untrusted_read.except_to was nothing, and is thread, internal: "
+            "what that lets through is for you to judge",
+        ),
+        (
+            f"outbound: {{{OPEN}}}",
+            f"outbound: {{{OPEN}, content: {{detectors: {{otp: off}}}}}}",
+            "outbound.content.detectors.otp was deny, and is off: what that lets through is for you to judge",
+        ),
+        (
+            f"outbound: {{{OPEN}}}",
+            f"outbound: {{{OPEN}, content: {{links: {{allow_domains: [evil.example]}}}}}}",
+            "outbound.content.links.allow_domains was nothing, and is evil.example: "
+            "what that lets through is for you to judge",
+        ),
+        (
+            f"outbound: {{{OPEN}, attachments: {{extensions: {{deny: [exe]}}}}}}",
+            f"outbound: {{{OPEN}, attachments: {{extensions: {{deny: []}}}}}}",
+            "outbound.attachments.extensions.deny: exe is gone",
+        ),
+        (
+            f"outbound: {{{OPEN}}}",
+            f"outbound: {{{OPEN}, attachments: {{macros: allow}}}}",
+            "outbound.attachments.macros was deny, and is allow: what that lets through is for you to judge",
+        ),
+        (
+            f"outbound: {{{OPEN}}}",
+            f"outbound: {{{OPEN}, loop: {{no_reply_to: []}}}}",
+            "outbound.loop.no_reply_to: auto is gone",
+        ),
+    ],
+)
+def test_what_no_example_decides_is_told_as_changed(strict: str, wide: str, sentence: str) -> None:
+    assert sentence in change(f"{{{strict}}}", f"{{{wide}}}")
+
+
+def test_quiet_hours_that_end_are_told() -> None:
+    hours = "{timezone: Europe/Berlin, windows: ['18:00-06:00']}"
+    sentences = change(f"{{outbound: {{{OPEN}, quiet_hours: {hours}}}}}", f"{{outbound: {{{OPEN}}}}}")
+    assert [one for one in sentences if one.startswith("outbound.quiet_hours was ")] == sentences != []
+
+
+def test_who_counts_as_whom_is_told_when_it_changes() -> None:
+    text = "policies: {a: {}}\nprofiles: {p: {policy: a}}\nlists: {vips: [%s]}"
+    sentences = widened(declared(text % "a@x.test"), declared(text % "b@x.test"))
+    assert "lists.vips is not what it was, and policies may name it" in sentences
 
 
 def test_a_profile_that_is_new_is_told_whole() -> None:

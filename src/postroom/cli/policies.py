@@ -45,7 +45,8 @@ def _summary(tests: int, failed: int) -> str:
 def tell_what_widens(old: Path, new: Path, insecure_permissions: bool) -> None:
     """Tell what the configuration NEW permits that OLD does not: a line for each decision; then the status is 1.
 
-    Decisions are compared on the folders, people, messages and files that either file speaks of.
+    Decisions are compared on the folders, people, messages and files that either file speaks of. What else was changed,
+    and may permit more, is told too.
     """
     with config_faults_told():
         before, after = (

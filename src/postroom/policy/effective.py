@@ -110,6 +110,12 @@ def compile_policy(
     )
 
 
+def policies_of(config: Config | ConfigFile, profile: str, mailbox: str) -> list[PolicyConfig]:
+    """What has a say there as the file has it, the grant first. Raises `NoGrant` as `compile_policy` does."""
+    (_, grant), restrictions = _parties(config, profile, mailbox, ())
+    return [grant, *(policy for _, policy in restrictions)]
+
+
 Party = tuple[str, PolicyConfig]
 """A policy with its name."""
 

@@ -41,6 +41,7 @@ def probes_of(*files: ConfigFile) -> Probes:
     uses = [("Probe", use) for use in SPECIAL_USES if use != "inbox"]
     people = {text for key, text in said if key in _PEOPLE_KEYS}
     people |= {text for file in files for patterns_ in file.lists.values() for text in patterns_}
+    people |= {f"*@{text}" for key, text in said if key == "sender_domain"}
     people |= {f"*@{domain}" for file in files for box in file.mailboxes for domain in box.internal_domains}
     addresses = sorted({"someone@elsewhere.example", *_people(people)})[:_MOST]
     return Probes(

@@ -10,9 +10,10 @@ from postroom.base.levels import Finding
 from postroom.config.policies.outbound import OutboundPolicy
 from postroom.config.policies.values import spell_duration
 from postroom.config.schema import ConfigFile
+from postroom.policy.changedkeys import changed_keys, changed_settings
 from postroom.policy.contentmeet import stricter
 from postroom.policy.contentrules import ContentRules
-from postroom.policy.effective import Limits, NoGrant, Policy, compile_policy
+from postroom.policy.effective import Limits, NoGrant, Policy, compile_policy, policies_of
 from postroom.policy.people import compile_addresses, strictly
 from postroom.policy.probes import Probes, probes_of
 from postroom.policy.trials import evidence_of
@@ -40,12 +41,14 @@ _AMOUNTS = (
     *("rate.recipients.per_day", "rate.same_recipient.per_hour", "rate.same_recipient.per_day", "rate.bytes.per_day"),
 )
 """Keys of `outbound` of which the smaller value is the stricter."""
+_COMPARED = frozenset(f"outbound.{key}" for key in (*_ORDERS, *_AMOUNTS))
 
 
 def widened(old: ConfigFile, new: ConfigFile) -> list[str]:
     """Each decision that the new file takes more permissively, in a sentence; a profile that is new is told whole.
 
-    Folders, people, messages and files are those that either file speaks of, and a few usual ones.
+    Folders, people, messages and files are those that either file speaks of, and a few usual ones. A change that these
+    do not decide, and that is not known to restrict alone, is told as one for a person to judge.
     """
     probes = probes_of(old, new)
     sentences: list[str] = []
@@ -57,7 +60,9 @@ def widened(old: ConfigFile, new: ConfigFile) -> list[str]:
                 sentences.append(f"{place}: is granted anew")
             elif after is not None and before is not None:
                 sentences += [f"{place}: {change}" for change in _changes(before, after, probes)]
-    return sentences
+                said, says = (policies_of(one, profile, mailbox.name) for one in (old, new))
+                sentences += [f"{place}: {change}" for change in changed_keys(said, says, _COMPARED)]
+    return [*sentences, *(changed_settings(old, new) if new.profiles else ())]
 
 
 def _compiled(file: ConfigFile, profile: str, mailbox: str) -> Policy | None:
@@ -112,8 +117,6 @@ def _content(old: ContentRules, new: ContentRules) -> Iterator[str]:
     for name in sorted({*old.detectors, *new.detectors}):
         levels = (old.detectors.get(name, Finding.OFF), new.detectors.get(name, Finding.OFF))
         yield from _more(f"content.detectors.{name}", *levels, lambda level: level.name.lower())
-    for name in sorted({one.name for one in old.patterns} - {one.name for one in new.patterns}):
-        yield f"content.patterns: {name} is gone"
 
 
 def _files(old: Policy, new: Policy, probes: Probes) -> Iterator[str]:
