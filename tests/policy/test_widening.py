@@ -105,7 +105,7 @@ BANK = "{id: bank, match: {sender_domain: bank.example}, action: hide}"
         ),
         (
             "messages: {default: withhold}",
-            "messages: {default: withhold, rules: [{id: x, match: {header: {name: x-a, pattern: {equals: b}}}, action: allow}]}",
+            "messages: {default: withhold, rules: [{id: x, match: {older_than: 9d}, action: allow}]}",
             "messages.rules: x allows what fits it",
         ),
         (

@@ -52,6 +52,15 @@ FILES = {
     "an archive in an archive": ("application/zip", "a.zip", archive(("b.zip", archive(("a.txt", b"x")))), 404),
     "a bomb": ("application/zip", "a.zip", archive(("a.txt", b"0" * 60_000_000)), 404),
     "words called a page": ("text/html", "a.html", b"<p>words</p>", None),
+    "words with a code": ("text/plain", "a.txt", b"Your verification code is 482913", 404),
+    "a table with a card": ("text/csv", "a.csv", b"name,card\r\nAna,4111 1111 1111 1111\r\n", 404),
+    "an invitation with a code": (
+        "text/calendar",
+        "a.ics",
+        b"BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nSUMMARY:Your login code is 482913\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n",
+        404,
+    ),
+    "plain words": ("text/plain", "a.txt", b"At one, by the river. https://a.example/menu", 200),
     "a name with two ends": ("text/plain", "a.txt.exe", b"words", None),
 }
 

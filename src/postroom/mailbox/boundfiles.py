@@ -7,20 +7,23 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
-from postroom.base.levels import Files
+from postroom.base.levels import Files, Finding
 from postroom.mail.inside import look_inside
 from postroom.mail.model import Part, Released, Shown
 from postroom.mailbox.downloads import Download
 from postroom.mailbox.filetexts import FileText, text_of_file
 from postroom.mailbox.sealeduids import FilePlace, SealedFiles
 from postroom.mailbox.uids import gone
+from postroom.policy.attachmentrules import PartFacts
 from postroom.policy.attachments import release_text, release_under
 from postroom.policy.content import Setting
+from postroom.policy.contentrules import BodyRule, LinkRule
 from postroom.policy.effective import Policy
 from postroom.policy.filefacts import facts_of, may_hold_more
 
 _LARGEST_INSIDE = 50 * 1024 * 1024
 """Octets of a file that is looked into; a larger one is not had."""
+_REDACTED = "[redacted:"
 
 
 class BoundFiles:
@@ -63,7 +66,22 @@ class BoundFiles:
         if may_hold_more(sniffed):
             download = await download.whole(_LARGEST_INSIDE)
             inside = await asyncio.to_thread(look_inside, download.first, sniffed)
-        if self._policy.attachments.level(facts_of(released.part, sniffed, inside=inside)) < Files.DOWNLOAD:
+        facts = facts_of(released.part, sniffed, inside=inside)
+        if self._policy.attachments.level(facts) < Files.DOWNLOAD:
+            raise gone()
+        return await self._without_findings(facts, download) if facts.scannable else download
+
+    async def _without_findings(self, facts: PartFacts, download: Download) -> Download:
+        """What would be redacted in a message leaves in no file either, nor do texts that nobody has looked through."""
+        content = self._policy.content
+        if not content.patterns and not any(level <= Finding.REDACT for level in content.detectors.values()):
+            return download
+        download = await download.whole(_LARGEST_INSIDE)
+        seen = replace(content, max_chars=None, links=LinkRule.FULL, body=BodyRule.TEXT_AND_HTML)
+        text = await text_of_file(download, self._setting, seen)
+        if text is None or _REDACTED in text.text:
+            raise gone()
+        if text.truncated and self._policy.attachments.level(replace(facts, scannable=False)) < Files.DOWNLOAD:
             raise gone()
         return download
 
