@@ -130,6 +130,14 @@ def test_codes_and_keys_do_not_leave(desk: Post) -> None:
     assert desk.letterbox.envelopes == []
 
 
+def test_searching_in_the_text_of_strangers_mail_is_reading_it(desk: Post) -> None:
+    desk.ask("search_messages", folder="INBOX", query="subject Offer")
+    assert desk.ask("send_message", **message("bob@partner.example", subject="A"))["outcome"] == "accepted"
+    desk.ask("search_messages", folder="INBOX", query="body zebra")
+    refused = desk.ask("send_message", **message("bob@partner.example", subject="B"))
+    assert refused["error"]["code"] == "policy_denied"
+
+
 HELD = """
   desk:
     limits: {requests_per_minute: 6000, burst: 500, concurrent: 32}

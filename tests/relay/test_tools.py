@@ -137,3 +137,10 @@ def test_several_messages_are_read_at_once_and_none_is_left_out(desk: Post) -> N
     good, bad = desk.ask("read_messages", folder="INBOX", uids=[uid, "m1_nonsense"])["messages"]
     assert (good["uid"], good["subject"]) == (uid, "Lunch")
     assert (bad["uid"], bad["error"]["code"]) == ("m1_nonsense", "not_found")
+
+
+def test_the_route_for_files_is_no_tool(desk: Post) -> None:
+    for name in ("download_attachment", "get_message"):
+        error = desk.ask(name)["error"]
+        assert error["code"] == "not_found"
+        assert set(error["details"]["tools"]) == tools(desk).keys()

@@ -77,7 +77,7 @@ def beginning(asked: Beginning, preset: Preset) -> str:
     """The text of a configuration file with this mailbox and this preset's policy."""
     return f"""\
 # Postroom: who may see and do what in which mailbox. Every key is told of in docs/configuration.md.
-# After a change: postroom check, then start the gateway anew.
+# After a change: postroom doctor, then SIGHUP to postroom serve; server and mailboxes need a start anew.
 
 server:
   listen: 127.0.0.1:8000    # this machine only; postroom serve answers here

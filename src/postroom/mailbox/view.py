@@ -307,7 +307,9 @@ class MailboxView:
 
     def _search(self, opened: OpenFolder, sought: Sought, show: Show) -> Search:
         async def read(uids: Sequence[int]) -> Mapping[int, Shown]:
-            return await self._sight.ready(await self._sight.fetch(opened, set(uids)))
+            found = await self._sight.ready(await self._sight.fetch(opened, set(uids)))
+            await self._sight.note_read(found.values())  # whoever asks word by word reads too, found or not
+            return found
 
         return Search(opened, sought, self._sight.means(opened, show, read, self._clock.monotonic))
 

@@ -86,7 +86,7 @@ class Corridor:
         `mailbox` is what the caller calls the one it is about; so says the audit of a refusal.
         """
         operation = self.catalogues[caller.toolset].get(name)
-        if operation is None:
+        if operation is None or (surface is Surface.MCP and not operation.is_tool):
             raise self._unknown(name, caller)
         if not operation.access.offered(caller):
             raise await self.refused(operation, caller, surface, operation.access.refusal(), mailbox)
@@ -259,7 +259,7 @@ class Corridor:
             raise GatewayError(Code.RATE_LIMITED, message, retry_after=seconds)
 
     def _unknown(self, name: str, caller: Caller) -> GatewayError:
-        names = [operation.name for operation in self.offered(caller)]
+        names = [operation.name for operation in self.offered(caller) if operation.is_tool]
         nearest = difflib.get_close_matches(name[:_LONGEST_NAME], names, n=1)
         hint = f" Did you mean {nearest[0]}?" if nearest else ""
         return not_found(f"There is no such tool.{hint}", tools=names)
