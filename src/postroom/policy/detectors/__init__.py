@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple, Protocol
 
 from postroom.policy.detectors.keys import jwts, private_keys
@@ -74,8 +75,16 @@ def find(text: str, names: Collection[str], context: str = "") -> list[Found]:
 
 def found(text: str, names: Collection[str], context: str = "") -> list[Found]:
     """As `find`, with everything that overlaps."""
+    if not text:
+        return []
     seen, beside = shadow(text), shadow(context)
-    return [Found(*span, one.name) for one in DETECTORS if one.name in names for span in one.spans(seen, beside)]
+    return [Found(*span, one.name) for one in DETECTORS if one.name in names for span in _spans(one, seen, beside)]
+
+
+@lru_cache(maxsize=64)
+def _spans(detector: Detector, text: str, context: str) -> tuple[Span, ...]:
+    """What one detector finds: a message is asked first what is in it, and then where."""
+    return tuple(detector.spans(text, context))
 
 
 def resolved(text: str, finds: Iterable[Found]) -> list[Found]:
