@@ -125,5 +125,5 @@ PIECES = [
 @pytest.mark.parametrize("piece", PIECES)
 def test_work_grows_with_the_length_and_no_faster(piece: str) -> None:
     short, long = (piece * (length // len(piece)) for length in (4_000, 16_000))
-    find(short, ALL, "code")
+    find(short[1:], ALL, "code")  # what is compiled at the first use, and what was found is kept
     assert calls(lambda: find(long, ALL, "code")) <= 5 * calls(lambda: find(short, ALL, "code")) + 1_000
