@@ -36,7 +36,8 @@ An import may only point down a storey; neighbours in a storey do not know each 
         outbound/clearing  outbound/judging  outbound/judgement  outbound/plan  outbound/rules  outbound/case
         outbound/recipients  outbound/correspondence  outbound/operations  outbound/loops  outbound/rates
         outbound/quiethours  outbound/untrusted  outbound/words  outbound/files  outbound/holding
-        outbound/ownsecrets  outbound/decoding  outbound/replies  outbound/compiling  outbound/supposing
+        outbound/ownsecrets  outbound/decoding  outbound/pages  outbound/hosts  outbound/replies  outbound/compiling
+        outbound/supposing
         explaining
     imap/           the IMAP client: pure wire, one conversation, a pool
         wire  stream  incoming  login  reply  connection  opening  pool  commands  changes  bodystructure  search
@@ -50,7 +51,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
         account  folders  naming  labels  reading  parsing  fetching  sections  session  cache  listing  searching
         changing  moving  labelling  organizing  outcomes
         sending  sentcopy  finding  outbox  drafts
-        messages  downloads  filetexts  uids  cursors  following  sincecursor  waiting  feed  statistics
+        messages  downloads  filetexts  senttexts  uids  cursors  following  sincecursor  waiting  feed  statistics
         setting  explaining  sight  filesight  bound  boundfiles  sights  sealeduids  heads  records
         visibleconversations  discretion  judge  view  entry  directory
         kindred  conversations  threads

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterator
 from typing import Any
 
@@ -163,3 +164,74 @@ def test_what_is_held_for_a_person_counts_as_let_through_and_as_said_to_nobody(
         assert third["error"]["message"].startswith("At most 2 messages a minute")
         assert standing.letterbox.envelopes == []
         assert len(standing.ask("list_drafts", "helper", mailbox="work")["drafts"]) == 2
+
+
+FILES = """
+  desk:
+    limits: {requests_per_minute: 6000, burst: 500, concurrent: 32}
+    folders: {rules: [{match: INBOX, access: readable}]}
+    content: {detectors: {otp: "off"}}
+    attachments: {mode: download, unscanned: allow}
+    outbound:
+      mode: send
+      require_draft: false
+      reply_only: off
+      recipients: {allow: [anyone]}
+      after_untrusted_read: {window: 1h, action: send}
+      attachments: {mode: allow}
+      content: {patterns: [{name: zebra, re2: 'project\\s+zebra', action: deny}]}
+"""
+CODE = "Your verification code is 482913"
+
+
+@pytest.fixture
+def files(dovecot: Dovecot, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Post]:
+    with post(tmp_path_factory.mktemp("files"), dovecot, Wanted(FILES, TOKENS)) as standing:
+        yield standing
+
+
+def with_file(desk: Post, name: str, kind: str, octets: bytes) -> dict[str, Any]:
+    file = {"filename": name, "content_type": kind, "data_base64": base64.b64encode(octets).decode()}
+    say = {"to": ["cy@corp.example"], "subject": f"File {name}", "body_text": "Here.", "attachments": [file]}
+    return desk.ask("send", "helper", mailbox="work", **say)
+
+
+def test_what_may_not_be_said_may_not_be_said_in_a_file(files: Post) -> None:
+    own = files.gateway.tokens["relay"]
+    for name, kind, octets in (
+        ("a.txt", "text/plain", CODE.encode()),
+        ("b.csv", "text/csv", f"what,why\r\n{CODE},x\r\n".encode()),
+        (
+            "c.ics",
+            "text/calendar",
+            b"BEGIN:VCALENDAR\r\nSUMMARY:Your verification code is 48\r\n 2913\r\nEND:VCALENDAR",
+        ),
+        ("d.html", "text/html", b"<html><p>Your verification co<b>de is 48</b>2913"),
+        ("e.eml", "message/rfc822", f"From: a@b.example\r\nSubject: {CODE}\r\n\r\nx".encode()),
+        ("f.txt", "text/plain; charset=utf-16", CODE.encode("utf-16")),
+        ("g.txt", "text/plain", b"About project zebra."),
+        ("h.txt", "text/plain", base64.b64encode(own.encode())),
+        ("i.txt", "text/plain", b"x" * (1 << 20) + b"y"),
+    ):
+        refused = with_file(files, name, kind, octets)
+        assert (name, refused.get("error", {}).get("code")) == (name, "policy_denied")
+    assert files.letterbox.envelopes == []
+    assert with_file(files, "z.txt", "text/plain", b"The minutes of Monday.")["outcome"] == "accepted"
+
+
+@pytest.mark.parametrize(("said", "goes"), [(CODE, False), ("The minutes of Monday.", True)])
+def test_a_file_that_is_passed_on_is_read_too(files: Post, said: str, goes: bool) -> None:
+    mail = (
+        "From: Bob <bob@partner.example>\r\nTo: ana@corp.example\r\nSubject: File\r\nMIME-Version: 1.0\r\n"
+        "Message-ID: <f@partner.example>\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n"
+        "--b\r\nContent-Type: text/plain\r\n\r\nSee file.\r\n--b\r\nContent-Type: text/plain\r\n"
+        f'Content-Disposition: attachment; filename="a.txt"\r\n\r\n{said}\r\n--b--\r\n'
+    )
+    files.dovecot.deliver(files.user, [mail.encode()])
+    uid = files.ask("list_messages", "helper", mailbox="work")["messages"][0]["uid"]
+    (file,) = files.ask("get_message", "helper", mailbox="work", uid=uid)["attachments"]
+    given = [{"from_message": {"uid": uid, "attachment_id": file["id"]}}]
+    say = {"to": ["cy@corp.example"], "subject": "On", "body_text": "Here.", "attachments": given}
+    told = files.ask("send", "helper", mailbox="work", **say)
+    assert told.get("outcome", told.get("error", {}).get("code")) == ("accepted" if goes else "policy_denied")
+    assert len(files.letterbox.envelopes) == goes

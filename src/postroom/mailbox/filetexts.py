@@ -47,7 +47,7 @@ async def _beginning(download: Download) -> tuple[bytes, bool]:
 
 def _read(part: Part, octets: bytes, cut: bool, setting: Setting, rules: ContentRules) -> FileText | None:
     is_message = part.content_type == _MESSAGE
-    message = octets if is_message else _as_message(part, octets)
+    message = octets if is_message else _as_message(part.content_type, part.charset, octets)
     head = parse_head(split(message)[0])
     projected = project(assembled(message), head, setting, rules)
     if projected.verdict is not Verdict.ALLOW:
@@ -56,11 +56,16 @@ def _read(part: Part, octets: bytes, cut: bool, setting: Setting, rules: Content
     return FileText(begin + projected.reading.reader_quoted, cut or projected.reading.truncated)
 
 
-def _as_message(part: Part, octets: bytes) -> bytes:
+def body_of_file(content_type: str, charset: str | None, octets: bytes) -> str:
+    """All text of a file, as it is read, with no rule over it; of a page the HTML."""
+    return "\n".join(body.text for body in assembled(_as_message(content_type, charset, octets)).bodies)
+
+
+def _as_message(content_type: str, charset: str | None, octets: bytes) -> bytes:
     """The file as the only body of a message, for whoever reads messages."""
-    kind = _AS.get(part.content_type, "text/plain")
-    charset = f'; charset="{part.charset}"' if part.charset and _is_plain(part.charset) else ""
-    return f"Content-Type: {kind}{charset}\r\nContent-Transfer-Encoding: binary\r\n\r\n".encode() + octets
+    kind = _AS.get(content_type, "text/plain")
+    named = f'; charset="{charset}"' if charset and _is_plain(charset) else ""
+    return f"Content-Type: {kind}{named}\r\nContent-Transfer-Encoding: binary\r\n\r\n".encode() + octets
 
 
 def _is_plain(charset: str) -> bool:

@@ -16,6 +16,7 @@ from postroom.mail.outgoing.identity import Identities
 from postroom.mail.outgoing.model import StrictAddress
 from postroom.mailbox.bound import Bound
 from postroom.mailbox.records import senders_of
+from postroom.mailbox.senttexts import texts_of_sent
 from postroom.policy.detectors import found
 from postroom.policy.filefacts import facts_of_file
 from postroom.policy.outbound import Judgement, judge
@@ -73,8 +74,7 @@ class Judge:
         """How it ends, at the most. Raises a `GatewayError` if what it rests on cannot be had now."""
         files = plan.outgoing.files
         if files:
-            facts = await asyncio.to_thread(lambda: tuple(facts_of_file(one, at) for at, one in enumerate(files)))
-            plan = replace(plan, files=facts)
+            plan = await asyncio.to_thread(_with_files, plan)
         evidence = await self._evidence()
         asked = asked_about(plan, self.rules, evidence)
         if asked:
@@ -122,6 +122,19 @@ class Judge:
                 if self._sight.judged(row).authentication.dmarc != "fail":
                     told |= dict.fromkeys(told.keys() & senders_of([row]).keys(), True)
         return told
+
+
+def _with_files(plan: Plan) -> Plan:
+    """With what is known of its files, and what they say."""
+    files = plan.outgoing.files
+    told = texts_of_sent(files)
+    return replace(
+        plan,
+        files=tuple(facts_of_file(one, at) for at, one in enumerate(files)),
+        file_texts=tuple(told.texts),
+        file_pages=tuple(told.pages),
+        files_unread=told.unread,
+    )
 
 
 def _record(message: OwnMessage) -> SentRecord:

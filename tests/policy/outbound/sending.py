@@ -75,7 +75,11 @@ def message(*to: str, text: str = "Hello.", cc: Sequence[str] = (), bcc: Sequenc
 
 
 def plan(*to: str, operation: Operation = Operation.SEND, answered: Answered | None = None, **more: Any) -> Plan:
-    kept = {name: more.pop(name) for name in ("derived", "own_draft", "files", "file_texts", "octets") if name in more}
+    kept = {
+        name: more.pop(name)
+        for name in ("derived", "own_draft", "files", "file_texts", "file_pages", "files_unread", "octets")
+        if name in more
+    }
     return Plan(message(*to, **more), **{"octets": 500, **kept}, operation=operation, answered=answered)
 
 

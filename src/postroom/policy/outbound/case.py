@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Collection, Iterator
 from functools import cached_property
 
 from postroom.base.kleene import Truth
 from postroom.mail.outgoing.model import StrictAddress
 from postroom.mail.unseen import without_unseen
-from postroom.mail.url import find_urls, read_url
 from postroom.policy.outbound.decoding import decoded
+from postroom.policy.outbound.hosts import hosts_of_page, hosts_of_text
+from postroom.policy.outbound.pages import readings, run_together
 from postroom.policy.outbound.plan import Plan, SendEvidence
 
 
@@ -49,13 +49,20 @@ class Case:
         people = (outgoing.from_, *outgoing.to, *outgoing.cc, *outgoing.bcc, *outgoing.reply_to)
         names = [one.name for one in people if one.name]
         files = [*(file.filename for file in outgoing.files), *(facts.name or "" for facts in self.plan.files)]
-        said = (outgoing.subject, outgoing.text or "", html.unescape(outgoing.html or ""), *names, *files)
-        return tuple(dict.fromkeys(filter(None, map(without_unseen, (*said, *self.plan.file_texts)))))
+        pages = [text for page in self.pages for text in readings(page)]
+        return _pieces(outgoing.subject, outgoing.text or "", *pages, *names, *files, *self.plan.file_texts)
+
+    @cached_property
+    def pages(self) -> tuple[str, ...]:
+        """All HTML, its own and that of files."""
+        outgoing = self.plan.outgoing
+        return tuple(filter(None, (outgoing.html, *self.plan.file_pages)))
 
     @cached_property
     def scanned(self) -> tuple[str, ...]:
-        """The words, and what stands in them under one layer of an encoding."""
-        return (*self.words, *(text for piece in self.words for text in decoded(piece)))
+        """The words, also with all tags taken out, and what stands in them under one layer of an encoding."""
+        plain = tuple(dict.fromkeys((*self.words, *_pieces(*map(run_together, self.pages)))))
+        return (*plain, *(text for piece in plain for text in decoded(piece)))
 
     @cached_property
     def holds_own_secret(self) -> bool:
@@ -69,15 +76,15 @@ class Case:
     @cached_property
     def hosts(self) -> frozenset[str]:
         """Hosts of all links; "" for one whose host cannot be told."""
-        targets = (read_url(url) for piece in self.words for _, _, url in find_urls(piece))
-        return frozenset(target.host if target else "" for target in targets)
+        written = (host for piece in self.words for host in hosts_of_text(piece))
+        return frozenset(written).union(*map(hosts_of_page, self.pages))
 
     def found(self, names: Collection[str], scan_chars: int) -> dict[str, Truth]:
-        """Which of these detectors find something; unknown in a text that is too long to be looked through."""
+        """Which of these detectors find something; unknown where not all can be looked through."""
         missing = [name for name in names if name not in self._found]
         if missing:
             self._found |= dict.fromkeys(missing, False) | dict.fromkeys(self._names(missing), True)
-        missed = None if self.longest > scan_chars else False
+        missed = None if self.longest > scan_chars or self.plan.files_unread else False
         return {name: self._found[name] or missed for name in names}
 
     @cached_property
@@ -89,3 +96,8 @@ class Case:
         subject = self.plan.outgoing.subject
         for piece in self.scanned:
             yield from (one.name for one in self.evidence.detect(piece, names, "" if piece == subject else subject))
+
+
+def _pieces(*texts: str) -> tuple[str, ...]:
+    """Texts without what nobody sees, each once."""
+    return tuple(dict.fromkeys(filter(None, map(without_unseen, texts))))

@@ -79,6 +79,10 @@ class Plan:
     """What is known of each of its files, and of those that are forwarded."""
     file_texts: tuple[str, ...] = ()
     """The text in them, as far as it can be had."""
+    file_pages: tuple[str, ...] = ()
+    """The HTML in them, of which the same goes."""
+    files_unread: bool = False
+    """There is more text in them than could be had: it may say anything."""
 
     def supplied(self, addresses: tuple[StrictAddress, ...]) -> tuple[str, ...]:
         """Those of them that the caller named, as `local@domain`."""

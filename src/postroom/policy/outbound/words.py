@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from postroom.base.kleene import Truth, any_of
 from postroom.base.levels import Outcome
 from postroom.policy.contentrules import Spans
+from postroom.policy.detectors.shadow import shadow
 from postroom.policy.outbound.case import Case
 from postroom.policy.outbound.judgement import Reason
 from postroom.policy.outbound.rules import OutboundRules
@@ -65,14 +66,17 @@ def _detected(case: Case, rules: OutboundRules) -> Iterator[Reason]:
 
 def _patterns(case: Case, rules: OutboundRules) -> Iterator[Reason]:
     for one in rules.words.patterns:
-        if any_of(_stands(one.pattern, piece) for piece in case.scanned) is not False:
+        unread: Truth = None if case.plan.files_unread else False
+        if any_of((unread, *(_stands(one.pattern, piece) for piece in case.scanned))) is not False:
             sentence = f"The message holds something that the pattern {one.name} finds."
             yield Reason(f"outbound.content.patterns.{one.name}", one.action, sentence)
 
 
 def _stands(pattern: Spans, text: str) -> Truth:
-    spans = pattern.spans(text)
-    return None if spans is None else bool(spans)
+    """Whether it finds something, in the text as it is or in the simple forms of its characters."""
+    simple = shadow(text)
+    found = [pattern.spans(one) for one in ((text,) if simple == text else (text, simple))]
+    return any_of(None if spans is None else bool(spans) for spans in found)
 
 
 def _links(case: Case, rules: OutboundRules) -> Iterator[Reason]:

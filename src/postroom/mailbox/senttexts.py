@@ -1,0 +1,94 @@
+"""The text in files that are to be sent, for whoever looks for what must not leave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from postroom.mail.charset import decode
+from postroom.mail.header import decode_words
+from postroom.mail.model import MimeType
+from postroom.mail.outgoing.model import OutgoingFile
+from postroom.mail.parse import leaves, split_message
+from postroom.mail.sniff import sniff
+from postroom.mailbox.filetexts import body_of_file
+
+MOST = 1 << 20
+"""Octets of text in the files of one message that are looked through."""
+_DEEPEST = 8
+"""Messages in messages that are opened."""
+_MESSAGES = ("message/rfc822", "message/global")
+_TEXTS = ("text/", *_MESSAGES, "application/json", "application/xml", "image/svg+xml", "application/x-pem-file")
+_PAGES = ("text/html", "application/xhtml+xml", "application/xml", "image/svg+xml")
+
+
+@dataclass(slots=True)
+class SentTexts:
+    """What the files of a message say."""
+
+    texts: list[str] = field(default_factory=list)
+    pages: list[str] = field(default_factory=list)
+    """HTML, as it came."""
+    unread: bool = False
+    """There is more, or what there is cannot be had."""
+    left: int = MOST
+
+    def add(self, kind: MimeType, octets: bytes, depth: int = 0) -> None:
+        """A file, by its type and by what its octets look like; of one that holds no text nothing is noted."""
+        declared, sniffed = kind.value, sniff(octets)
+        if not (declared.startswith(_TEXTS) or sniffed.startswith(_TEXTS)):
+            return
+        if declared in _MESSAGES or sniffed in _MESSAGES:
+            self._add_message(octets, depth)
+        if declared not in _MESSAGES:
+            self._add_text(kind, self._taken(octets), is_page=bool({declared, sniffed}.intersection(_PAGES)))
+
+    def _add_message(self, octets: bytes, depth: int) -> None:
+        if depth == _DEEPEST:
+            self.unread = True
+            return
+        root = split_message(octets)
+        for one in root.fields:
+            self.texts.append(decode_words(self._taken(one.value)))
+        for leaf in leaves(root):
+            self.texts.append(leaf.given_name or "")
+            if leaf.decoded is None:
+                self.unread = True
+            else:
+                self.add(leaf.media_type, leaf.decoded, depth + 1)
+
+    def _add_text(self, kind: MimeType, octets: bytes, *, is_page: bool) -> None:
+        """In the charset that it is said to have, and in the one that its octets would be read in without."""
+        charset = kind.parameters.get("charset")
+        body = body_of_file("text/html" if is_page else "text/plain", charset, octets)
+        said = list(dict.fromkeys((body, decode(octets, None))))
+        (self.pages if is_page else self.texts).extend(said)
+        self.texts += [_unfolded(one) for one in said if "BEGIN:V" in one]
+
+    def _taken(self, octets: bytes) -> bytes:
+        """As much as may still be looked through."""
+        taken = octets[: self.left]
+        self.left -= len(taken)
+        self.unread = self.unread or len(taken) < len(octets)
+        return taken
+
+
+def texts_of_sent(files: Iterable[OutgoingFile]) -> SentTexts:
+    """The texts of all of them. Takes time with their octets."""
+    found = SentTexts()
+    for one in files:
+        found.add(_type(one.content_type), one.octets)
+    return found
+
+
+def _type(content_type: str) -> MimeType:
+    kind, _, rest = content_type.partition(";")
+    name, _, value = rest.partition("=")
+    charset = {"charset": value.strip().strip('"')} if name.strip().lower() == "charset" else {}
+    return MimeType(kind.strip().lower(), charset)
+
+
+def _unfolded(text: str) -> str:
+    """A calendar's or a card's lines as they are meant (RFC 5545 3.1 and 3.3.11)."""
+    text = text.replace("\r\n", "\n").replace("\n ", "").replace("\n\t", "")
+    return text.replace("\\n", "\n").replace("\\,", ",").replace("\\;", ";")

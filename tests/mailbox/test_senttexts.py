@@ -1,0 +1,71 @@
+"""What a file that is to be sent says is found in whatever form it says it."""
+
+from __future__ import annotations
+
+import base64
+
+import pytest
+
+from postroom.mail.outgoing.model import OutgoingFile
+from postroom.mailbox.senttexts import MOST, texts_of_sent
+
+SAID = "Your code is 482913"
+EML = f"From: a@b.example\r\nSubject: Hello\r\n\r\n{SAID}\r\n".encode()
+HEAD = f"From: a@b.example\r\nSubject: {SAID}\r\n\r\nx\r\n".encode()
+NESTED = (
+    b"Subject: Outer\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n"
+    b'Content-Type: text/csv\r\nContent-Disposition: attachment; filename="a.csv"\r\n'
+    b"Content-Transfer-Encoding: base64\r\n\r\n" + base64.b64encode(SAID.encode()) + b"\r\n--b--\r\n"
+)
+
+
+def file(kind: str, octets: bytes, name: str = "a.txt") -> OutgoingFile:
+    return OutgoingFile(name, kind, octets)
+
+
+@pytest.mark.parametrize(
+    ("kind", "octets"),
+    [
+        ("text/plain", SAID.encode()),
+        ("text/plain; charset=utf-16le", SAID.encode("utf-16le")),
+        ("text/plain", SAID.encode("utf-16")),
+        ("text/plain; charset=utf-16", SAID.encode()),
+        ("text/csv", f"a,b\r\n{SAID},1\r\n".encode()),
+        ("application/octet-stream", SAID.encode()),
+        ("application/json", f'{{"a": "{SAID}"}}'.encode()),
+        ("text/calendar", b"BEGIN:VCALENDAR\r\nSUMMARY:Your code is 48\r\n 2913\r\nEND:VCALENDAR\r\n"),
+        ("message/rfc822", EML),
+        ("message/rfc822", HEAD),
+        ("message/rfc822", NESTED),
+        ("text/plain", NESTED),
+    ],
+)
+def test_text_is_found(kind: str, octets: bytes) -> None:
+    told = texts_of_sent([file(kind, octets)])
+    assert any(SAID in text for text in told.texts)
+    assert not told.unread
+
+
+def test_a_page_is_kept_as_a_page() -> None:
+    told = texts_of_sent([file("text/html", b"<p>Your <b>code</b></p>"), file("text/plain", b"<html>Second")])
+    assert told.pages == ["<p>Your <b>code</b></p>", "<html>Second"]
+
+
+def test_what_holds_no_text_says_nothing() -> None:
+    told = texts_of_sent([file("application/pdf", b"%PDF-1.4 x"), file("image/png", b"\x89PNG\r\n\x1a\n")])
+    assert (told.texts, told.pages, told.unread) == ([], [], False)
+
+
+def test_more_text_than_is_looked_through_is_unread() -> None:
+    half = file("text/plain", b"x" * (MOST // 2))
+    assert not texts_of_sent([half, half]).unread
+    assert texts_of_sent([half, half, file("text/plain", b"x")]).unread
+
+
+def test_messages_too_deep_in_each_other_are_unread() -> None:
+    octets = EML
+    for _ in range(7):
+        octets = b"Subject: x\r\nContent-Type: message/rfc822\r\n\r\n" + octets
+    assert any(SAID in text for text in texts_of_sent([file("message/rfc822", octets)]).texts)
+    deeper = b"Subject: x\r\nContent-Type: message/rfc822\r\n\r\n" + octets
+    assert texts_of_sent([file("message/rfc822", deeper)]).unread
