@@ -37,6 +37,8 @@ def file(kind: str, octets: bytes, name: str = "a.txt") -> OutgoingFile:
         ("message/rfc822", EML),
         ("message/rfc822", HEAD),
         ("message/rfc822", NESTED),
+        ("message/rfc822", NESTED.replace(b"--b\r\n", f"{SAID}\r\n--b\r\n".encode(), 1)),
+        ("message/rfc822", NESTED + SAID.encode()),
         ("text/plain", NESTED),
     ],
 )
@@ -60,6 +62,22 @@ def test_more_text_than_is_looked_through_is_unread() -> None:
     half = file("text/plain", b"x" * (MOST // 2))
     assert not texts_of_sent([half, half]).unread
     assert texts_of_sent([half, half, file("text/plain", b"x")]).unread
+
+
+def test_a_large_file_in_a_message_takes_no_room_of_its_text() -> None:
+    picture = base64.encodebytes(b"\x89PNG\r\n\x1a\n" + bytes(2 * MOST))
+    octets = (
+        NESTED[: -len(b"--b--\r\n")] + b"--b\r\nContent-Type: image/png\r\nContent-Transfer-Encoding: base64\r\n\r\n"
+    )
+    told = texts_of_sent([file("message/rfc822", octets + picture + b"\r\n--b--\r\n")])
+    assert any(SAID in text for text in told.texts)
+    assert not told.unread
+
+
+def test_a_message_of_too_many_parts_is_unread() -> None:
+    parts = b"--b\r\n\r\nx\r\n" * 2_000
+    octets = b"Subject: x\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n" + parts + b"--b--\r\n"
+    assert texts_of_sent([file("message/rfc822", octets)]).unread
 
 
 def test_messages_too_deep_in_each_other_are_unread() -> None:

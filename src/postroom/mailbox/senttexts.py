@@ -10,6 +10,7 @@ from postroom.mail.header import decode_words
 from postroom.mail.model import MimeType
 from postroom.mail.outgoing.model import OutgoingFile
 from postroom.mail.parse import leaves, split_message
+from postroom.mail.parts import Leaf
 from postroom.mail.sniff import sniff
 from postroom.mailbox.filetexts import body_of_file
 
@@ -17,6 +18,8 @@ MOST = 1 << 20
 """Octets of text in the files of one message that are looked through."""
 _DEEPEST = 8
 """Messages in messages that are opened."""
+_LARGE = 1_000
+"""Octets of a leaf that is looked at by itself alone."""
 _MESSAGES = ("message/rfc822", "message/global")
 _TEXTS = ("text/", *_MESSAGES, "application/json", "application/xml", "image/svg+xml", "application/x-pem-file")
 _PAGES = ("text/html", "application/xhtml+xml", "application/xml", "image/svg+xml")
@@ -48,9 +51,11 @@ class SentTexts:
             self.unread = True
             return
         root = split_message(octets)
-        for one in root.fields:
-            self.texts.append(decode_words(self._taken(one.value)))
-        for leaf in leaves(root):
+        found = tuple(leaves(root))
+        around = self._taken(_around(octets, found))
+        self.texts += [decode(around, None), *(decode_words(one.value) for one in root.fields)]
+        for leaf in found:
+            self.unread = self.unread or "too_complex" in root.faults | leaf.entity.faults
             self.texts.append(leaf.given_name or "")
             if leaf.decoded is None:
                 self.unread = True
@@ -79,6 +84,18 @@ def texts_of_sent(files: Iterable[OutgoingFile]) -> SentTexts:
     for one in files:
         found.add(_type(one.content_type), one.octets)
     return found
+
+
+def _around(message: bytes, found: Iterable[Leaf]) -> bytes:
+    """A message without its larger leaves: heads, and what stands before, between and behind the parts."""
+    pieces, position = list[bytes](), 0
+    for leaf in found:
+        octets = leaf.entity.octets or b""
+        start = message.find(octets, position) if len(octets) >= _LARGE else -1
+        if start >= 0:
+            pieces.append(message[position:start])
+            position = start + len(octets)
+    return b"\n".join([*pieces, message[position:]])
 
 
 def _type(content_type: str) -> MimeType:

@@ -14,6 +14,7 @@ from postroom.policy.outbound.judgement import Reason
 from postroom.policy.outbound.rules import OutboundRules
 
 _QUOTED = re.compile(r"^[ \t]{0,8}>", re.MULTILINE)
+_UNREAD = "The message, or the text in its files, is too long to be looked through"
 _NAMES = {
     "otp": "a one-time code",
     "reset_link": "a link that opens an account",
@@ -61,14 +62,17 @@ def _detected(case: Case, rules: OutboundRules) -> Iterator[Reason]:
     for name, found in case.found(detectors, rules.scan_chars).items():
         if found is not False:
             what = _NAMES.get(name, name)
-            yield Reason(f"outbound.content.detectors.{name}", detectors[name], f"The message seems to hold {what}.")
+            sentence = f"The message seems to hold {what}." if found else f"{_UNREAD}, and may hold {what}."
+            yield Reason(f"outbound.content.detectors.{name}", detectors[name], sentence)
 
 
 def _patterns(case: Case, rules: OutboundRules) -> Iterator[Reason]:
     for one in rules.words.patterns:
         unread: Truth = None if case.plan.files_unread else False
-        if any_of((unread, *(_stands(one.pattern, piece) for piece in case.scanned))) is not False:
-            sentence = f"The message holds something that the pattern {one.name} finds."
+        found = any_of((unread, *(_stands(one.pattern, piece) for piece in case.scanned)))
+        if found is not False:
+            what = f"something that the pattern {one.name} finds"
+            sentence = f"The message holds {what}." if found else f"{_UNREAD}, and may hold {what}."
             yield Reason(f"outbound.content.patterns.{one.name}", one.action, sentence)
 
 
