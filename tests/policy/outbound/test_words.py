@@ -112,6 +112,7 @@ def test_a_draft_is_looked_through_too() -> None:
     [
         "<p>proj<b>ect</b> zebra</p>",
         "proj<!---->ect zeb<wbr>ra",
+        "pro<div style='display:inline'>ject</div> zeb<p style='display:inline'>ra",
         "project&nbsp;zebra",
         "<p>project</p><p>zebra</p>",
         'project <i style="display:none">x</i>zebra',
@@ -163,6 +164,7 @@ def test_a_pattern_reads_letters_in_other_forms_as_the_letters(spelled: str, whe
         "１.2.3.4/x",
         "[x](evil.example)",
         "[x]: evil.example",
+        "[x](evil．example)",
         "\\\\evil.example\\x",
         "http:evil.example/x",
         "ｈｔｔｐｓ://evil.example/",
