@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from postroom.base.expression import compile_expression
 from postroom.base.levels import Finding, Verdict
 from postroom.mail.parse import assemble, parse_head, split, split_message
 from postroom.policy.content import Projected, Setting, project, read
@@ -25,6 +26,7 @@ from postroom.policy.contentrules import (
     Spotlight,
 )
 from postroom.policy.strings import filtered
+from postroom.policy.textpatterns import ScannedExpression
 from tests.policy.test_injections import strings
 
 HTML = replace(BOUND, body=BodyRule.TEXT_AND_HTML)
@@ -56,6 +58,13 @@ class Literal:
 
     def spans(self, text: str) -> list[tuple[int, int]] | None:
         return [match.span() for match in re.finditer(re.escape(self._word), text)] if len(text) < 5_000 else None
+
+
+def patterns(*written: str, **rules: Any) -> ContentRules:
+    """Rules that redact these expressions of the operator."""
+    own = [ScannedExpression(compile_expression(one, case=False), 100_000) for one in written]
+    made = tuple(ContentPattern(f"own{at}", one, Finding.REDACT) for at, one in enumerate(own))
+    return replace(HTML, patterns=made, **rules)
 
 
 # Each rule
@@ -228,6 +237,13 @@ def test_a_pattern_of_the_operator_is_looked_for_where_it_says() -> None:
     assert (told.reading.reader, told.reading.headers) == ("About [redacted:project-x]", (("Subject", "Falcon"),))
     assert told.detections == {"project-x"}
     assert projected(message("long " * 2000), rules).reading.reader == "[redacted:project-x]"
+
+
+@pytest.mark.parametrize("words", ["project zebra", "ｐｒｏｊｅｃｔ\u3000ｚｅｂｒａ", "𝐩𝐫𝐨𝐣𝐞𝐜𝐭 𝓏ebra"])
+def test_a_pattern_of_the_operator_finds_words_in_whatever_letters(words: str) -> None:
+    rules = patterns(r"project\s+zebra")
+    assert projected(message(f"About {words}."), rules).reading.reader == "About [redacted:own0]."
+    assert projected(message(page=f"<p>About {words}.</p>"), rules).reading.safe_html == "<p>About [redacted:own0].</p>"
 
 
 def test_what_stands_in_the_text_beside_a_page_is_found_too() -> None:

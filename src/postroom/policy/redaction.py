@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence, Set
 from postroom.base.levels import Finding, Verdict
 from postroom.policy.contentrules import ContentPattern, ContentRules
 from postroom.policy.detectors import DETECTORS, Found, found, resolved
+from postroom.policy.detectors.shadow import shadow
 
 SCAN_CHARS = 1_000_000
 """Characters of a text that are looked through; what is beyond them is not shown."""
@@ -93,13 +94,18 @@ class Redaction:
         return min((_VERDICTS.get(self.action(name), Verdict.ALLOW) for name in names), default=Verdict.ALLOW)
 
     def _by_patterns(self, text: str, patterns: Sequence[ContentPattern], *, subject: bool) -> list[Found]:
+        forms = dict.fromkeys((text, shadow(text))) if patterns else ()
         finds: list[Found] = []
         for one in patterns:
             if one.in_subject if subject else one.in_body:
-                spans = one.pattern.spans(text)
-                # A text that is too long to be looked through is not shown.
-                finds += [Found(start, end, one.name) for start, end in ([(0, len(text))] if spans is None else spans)]
+                finds += [Found(start, end, one.name) for form in forms for start, end in _spans(one, form)]
         return [one for one in finds if one.start < one.end]
+
+
+def _spans(one: ContentPattern, text: str) -> list[tuple[int, int]]:
+    """Where a pattern finds something; a text that is too long to be looked through is not shown."""
+    spans = one.pattern.spans(text)
+    return [(0, len(text))] if spans is None else spans
 
 
 def is_quiet(text: str) -> bool:
