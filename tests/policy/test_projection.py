@@ -246,6 +246,39 @@ def test_a_pattern_of_the_operator_finds_words_in_whatever_letters(words: str) -
     assert projected(message(page=f"<p>About {words}.</p>"), rules).reading.safe_html == "<p>About [redacted:own0].</p>"
 
 
+@pytest.mark.parametrize(
+    ("page", "links", "told"),
+    [
+        ('Your code <a href="https://482913.b.example/">go</a>', LinkRule.DOMAIN, "[redacted:otp].b.example"),
+        ('Your code <a href="https://482913.b.example/">go</a>', LinkRule.FULL, "[redacted:otp].b.example"),
+        ('Your code: <a href="https://a.example/v?code=482913">go</a>', LinkRule.FULL, "a.example"),
+    ],
+)
+def test_a_code_that_is_redacted_in_the_words_stands_in_no_link_beside_them(
+    page: str, links: LinkRule, told: str
+) -> None:
+    read = projected(message(page=page), replace(HTML, links=links)).reading
+    assert not [one for one in strings(read) if "482913" in one or "href=" in one]
+    assert [(link.href, link.host) for link in read.links] == [("", told)]
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["mailto:zulu@a.example", "https://a.example/zulu", "https://a.example/%7Aulu", "https://a.example/%257aulu?zulu"],
+)
+def test_no_link_holds_what_an_operator_s_pattern_finds_in_it_as_it_stands_or_decoded(address: str) -> None:
+    read = projected(message(page=f'See <a href="{address}">it</a>'), patterns("zulu", links=LinkRule.FULL)).reading
+    assert (read.reader, read.safe_html) == ("See it ‹link 1: a.example›", "See it ‹link 1: a.example›")
+    assert [(link.href, link.host) for link in read.links] == [("", "a.example")]
+
+
+def test_the_label_of_a_link_is_told_only_where_the_text_still_has_it() -> None:
+    page = 'account no: <a href="https://a.example/">QX77Z</a> or <a href="https://b.example/">ask us</a>'
+    read = projected(message(page=page), patterns(r"account no:\s*\w+")).reading
+    assert [link.text for link in read.links] == ["a.example", "ask us"]
+    assert not [one for one in strings(read) if "QX77Z" in one]
+
+
 def test_what_stands_in_the_text_beside_a_page_is_found_too() -> None:
     told = projected(message("Your code is 482913", "<p>Hello Dana, how are you?</p>"))
     assert told.detections == {"otp"}
@@ -262,6 +295,7 @@ SAID = [
     ("-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----\nDone", ["MIIB\n" * 3, "MIIB\n" * 90]),
     ("Reset your password: https://a.example/{}", ["x", "reset?token=" + "ab3" * 40]),
     ("Read https://a.example/{} and https://a.example/b", ["b", "c/" * 99]),
+    ("Your code is https://{}.a.example/ now", ["482913", "48291377"]),
 ]
 
 

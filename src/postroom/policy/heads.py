@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 
 from postroom.base.levels import Finding
 from postroom.mail.filename import safe_filename
@@ -89,7 +90,8 @@ class Lines:
 
     def shown(self, text: str, most: int, context: str = "", *, subject: bool = False) -> str:
         """A value filtered, its links and its markup made harmless, redacted, and cut to a length."""
-        line, _ = shown_line(filtered_line(text, self._rules), self._rules, removes=self._removes)
+        redacted = partial(self._redaction.redacted, context=context, subject=subject)
+        line, _ = shown_line(filtered_line(text, self._rules), self._rules, redacted, removes=self._removes)
         return self.told(line, most, context, subject=subject)
 
     def told(self, line: str, most: int, context: str = "", *, subject: bool = False) -> str:

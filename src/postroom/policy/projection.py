@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import partial
 
 from postroom.base.levels import Finding
 from postroom.mail.armour import without_armour
@@ -54,10 +55,11 @@ class Projection:
         self.words = "\n".join(self._seen())
         told = asks_to_act(shadow(self.subject)) or asks_to_act(shadow(self.words))
         removes = self.redaction.action("reset_link") <= Finding.REDACT
-        self._links = LinkPass(rules, told=told, removes=removes)
         self._lines = Lines(rules, self.redaction)
         # A label or a field that stands alone is judged by what the message is about.
         self._context = f"{self.subject}\n{'OTP' if tells_of_codes(shadow(self.words)) else ''}"
+        of_link = partial(self.redaction.redacted, context=self._context)
+        self._links = LinkPass(rules, of_link, told=told, removes=removes)
         is_one = len({body.alternative or str(at) for at, body in enumerate(content.bodies)}) <= 1
         self._beside = self.subject if is_one else self._context
         self.found_in_subject = self.redaction.names(self.subject, subject=True)
@@ -130,7 +132,7 @@ class Projection:
             reader=shown[0],
             reader_quoted=shown[1],
             safe_html=html,
-            links=tuple(self._label(link) for link in numbering.links(self._links.links)),
+            links=numbering.links(self._links.links, self._label),
             signals=signals | ({"truncated"} if is_html_cut or any(is_cut for _, is_cut in forms) else set()),
         )
 
@@ -159,9 +161,8 @@ class Projection:
 
     # -- what else is shown
 
-    def _label(self, link: Link) -> Link:
-        label = self._lines.told(self._links.label(link.text), _LINE, self._context)
-        return replace(link, text=label)
+    def _label(self, text: str) -> str:
+        return self._lines.told(self._links.label(text), _LINE, self._context)
 
     def _line(self, text: str) -> str:
         return self._lines.shown(text, _LINE, self._context)

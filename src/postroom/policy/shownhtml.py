@@ -11,7 +11,7 @@ from postroom.mail.unseen import tidy_piece
 from postroom.mail.url import read_url
 from postroom.policy.contentrules import ContentRules
 from postroom.policy.redaction import SCAN_CHARS, Redaction, marker
-from postroom.policy.shownlinks import LinkPass, Numbering, addresses, is_in_reference
+from postroom.policy.shownlinks import LinkPass, Numbering, addresses, is_in_reference, told_targets
 from postroom.policy.strings import harmless
 
 
@@ -32,7 +32,21 @@ class ShownHtml:
         for stage in self._redaction.stages:
             finds = self._redaction.finds(text_of(pieces)[:SCAN_CHARS], stage, self._subject)
             pieces = edited(pieces, [Edit(one.start, one.end, marker(one.name)) for one in finds])
+        words = text_of(pieces)
+        numbering.note(words)
+        pieces = self._told_addresses(pieces, words)
         return written([self._numbered(piece, numbering) for piece in pieces], self._rules.max_chars)
+
+    def _told_addresses(self, pieces: Sequence[Piece], words: str) -> list[Piece]:
+        """Pieces in which links lead nowhere unless the words beside them still say where."""
+        told = told_targets(words)
+        return [
+            piece._replace(address="") if piece.address and not self._is_told(piece.address, told, words) else piece
+            for piece in pieces
+        ]
+
+    def _is_told(self, address: str, told: frozenset[str], words: str) -> bool:
+        return harmless(address, self._rules) in told or (address.startswith("mailto:") and address[7:] in words)
 
     def _filtered(self, piece: Piece, page: Page) -> Piece:
         if piece.kind is Kind.TEXT:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
+from urllib.parse import unquote
 
 import re2
 
@@ -41,6 +43,8 @@ _WIDE_STOP = re.compile("[，！；（）｢｣]")
 _REFERENCE = re.compile("‹(link(?:[ :]|›)|bad link›)", re.IGNORECASE)
 _MANY = 2_000
 """Links that have numbers."""
+_MOST_DECODED = 4
+"""Forms of an address: as it stands, and decoded again and again."""
 
 
 class Address(NamedTuple):
@@ -86,10 +90,15 @@ def _end(text: str, start: int, end: int) -> int:
 
 
 class LinkPass:
-    """The links of one message, numbered as they are met; `told` if it speaks of resetting or confirming."""
+    """The links of one message, numbered as they are met; `told` if it speaks of resetting or confirming.
 
-    def __init__(self, rules: ContentRules, *, told: bool, removes: bool) -> None:
+    A target of which `redacted` would change anything, be it decoded, is told by its host alone.
+    """
+
+    def __init__(self, rules: ContentRules, redacted: Callable[[str], str], *, told: bool, removes: bool) -> None:
         self._rules = rules
+        self._redacted = redacted
+        self._clean: dict[str, bool] = {}
         self._told = told
         self._removes = removes
         self._of_pages: dict[tuple[int, int, str], str] = {}
@@ -107,7 +116,17 @@ class LinkPass:
         if self._rules.links is LinkRule.REMOVE or (opens and self._removes):
             return False
         hosts, host = self._rules.full_link_domains, target.host
-        return self._rules.links is LinkRule.FULL or any(host == one or host.endswith(f".{one}") for one in hosts)
+        may = self._rules.links is LinkRule.FULL or any(host == one or host.endswith(f".{one}") for one in hosts)
+        return may and self._is_clean(target.href)
+
+    def _is_clean(self, href: str) -> bool:
+        """Whether nothing in an address would be redacted, however often it is decoded."""
+        if href not in self._clean:
+            forms = [href]
+            while len(forms) < _MOST_DECODED and (decoded := unquote(forms[-1])) != forms[-1]:
+                forms.append(decoded)
+            self._clean[href] = all(self._redacted(form) == form for form in forms)
+        return self._clean[href]
 
     def reference(self, target: Target | None, label: str = "", *, mismatch: bool = False) -> str:
         """What stands for a link in a text; it is noted down."""
@@ -180,8 +199,11 @@ def _marked(mark: re.Match[str] | None, links: Sequence[Link]) -> Link | None:
     return links[int(mark[1])] if mark and int(mark[1]) < len(links) else None
 
 
-_NUMBERED = re.compile(r"‹link #(\d{1,7}): ")
+_NUMBERED = re.compile(r"‹link #(\d{1,7}): (?=([^‹›\n]*)(›?))")
 _OPENED = re.compile(r"‹link #\d{1,7}: \Z")
+_REDACTED = re.compile(r"\[redacted:[^\]\n]{1,80}\]")
+_LABEL_BEFORE = 600
+"""Characters before a reference in which its label stands."""
 
 
 def is_in_reference(text: str, place: int) -> bool:
@@ -189,27 +211,58 @@ def is_in_reference(text: str, place: int) -> bool:
     return _OPENED.search(text, max(place - 20, 0), place) is not None
 
 
+def told_targets(text: str) -> frozenset[str]:
+    """What stands whole in the references of a text."""
+    return frozenset(match[2] for match in _NUMBERED.finditer(text) if match[3])
+
+
 class Numbering:
-    """The numbers that readers see, in the order in which the links stand."""
+    """The numbers that readers see, in the order in which the links stand; of each what was redacted around it."""
 
     def __init__(self) -> None:
         self._numbers: dict[int, int] = {}
+        self._hurt: dict[int, re.Match[str]] = {}
+        self._before: dict[int, str] = {}
 
     def numbered(self, text: str) -> str:
         """Text with the numbers that its links have from now on."""
+        self.note(text)
         return _NUMBERED.sub(self._of, text) if "‹link #" in text else text
+
+    def note(self, text: str) -> None:
+        """Remember what a text that is redacted no longer says of its links."""
+        if "[redacted:" not in text:
+            return
+        for match in _NUMBERED.finditer(text):
+            at, before = int(match[1]), text[max(match.start() - _LABEL_BEFORE, 0) : match.start()]
+            if _REDACTED.search(match[2]):
+                self._hurt.setdefault(at, match)
+            if "[redacted:" in before:
+                self._before.setdefault(at, " ".join(before.split()))
 
     def _of(self, match: re.Match[str]) -> str:
         number = self._numbers.setdefault(int(match[1]), len(self._numbers) + 1)
         return f"‹link {number}: " if number <= _MANY else "‹link: "
 
-    def links(self, noted: list[Link]) -> tuple[Link, ...]:
-        """The links that stand somewhere."""
-        return tuple(noted[at - 1] for at in list(self._numbers)[:_MANY])
+    def links(self, noted: list[Link], label: Callable[[str], str]) -> tuple[Link, ...]:
+        """The links that stand somewhere, each with what the texts still say of it, and its label as it is shown."""
+        return tuple(self._told(at, noted[at - 1], label) for at in list(self._numbers)[:_MANY])
+
+    def _told(self, at: int, link: Link, label: Callable[[str], str]) -> Link:
+        host, href, hurt = link.host, link.href, self._hurt.get(at)
+        if hurt and not (href and host in hurt[2]):
+            mark = _REDACTED.search(hurt[2])
+            host = hurt[2] if hurt[3] and not href else mark[0] if mark else ""
+        text = label(link.text)
+        before = self._before.get(at, text)
+        is_whole = link.text != link.host and text in before
+        return replace(link, text=text if is_whole else host, href="" if hurt else href, host=host)
 
 
-def shown_line(text: str, rules: ContentRules, *, removes: bool) -> tuple[str, frozenset[str]]:
+def shown_line(
+    text: str, rules: ContentRules, redacted: Callable[[str], str], *, removes: bool
+) -> tuple[str, frozenset[str]]:
     """The URL pass over a value of one line, whose links have no numbers; and what was noticed."""
-    links = LinkPass(rules, told=False, removes=removes)
+    links = LinkPass(rules, redacted, told=False, removes=removes)
     line = links.shown(links.without_references(text))
     return _NUMBERED.sub("‹link: ", line) if links.links else line, frozenset(links.signals)
