@@ -42,6 +42,14 @@ def message(text: str | None = None, page: str | None = None, *fields: str) -> b
     return (head + body).encode("utf-8", "replace")
 
 
+def mixed(*bodies: str) -> bytes:
+    """A message of texts, and of pages where one begins with a tag, that are read one after another."""
+    kind = "--b\r\nContent-Type: text/{}; charset=utf-8\r\n\r\n{}\r\n"
+    parts = "".join(kind.format("html" if one.startswith("<") else "plain", one) for one in bodies)
+    head = "From: dana@example.org\r\nSubject: Hello\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n"
+    return f"{head}{parts}--b--\r\n".encode()
+
+
 def projected(raw: bytes, rules: ContentRules = BOUND, setting: Setting | None = None) -> Projected:
     return project(assemble(split_message(raw)), parse_head(split(raw)[0]), setting or Setting(), rules)
 
@@ -237,6 +245,35 @@ def test_a_pattern_of_the_operator_is_looked_for_where_it_says() -> None:
     assert (told.reading.reader, told.reading.headers) == ("About [redacted:project-x]", (("Subject", "Falcon"),))
     assert told.detections == {"project-x"}
     assert projected(message("long " * 2000), rules).reading.reader == "[redacted:project-x]"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "name"),
+    [
+        ("Card 4111 1111", "1111 1111 thanks", "card"),
+        ("Your password is:", "Xk92hunterQ7 thanks", "password"),
+        ("Your account no:", "QX77Z thanks", "own0"),
+    ],
+)
+@pytest.mark.parametrize("form", ["{}", "<p>{}</p>"])
+@pytest.mark.parametrize("behind", ["{}", "<p>{}</p>"])
+def test_what_stands_across_two_bodies_is_redacted_as_if_they_were_one(
+    first: str, second: str, name: str, form: str, behind: str
+) -> None:
+    rules = patterns(r"account no[.:]?\s*\w+")
+    told = projected(mixed(form.format(first), behind.format(second)), rules)
+    hidden = second.removesuffix(" thanks")
+    assert not [one for one in strings(told.reading) if hidden in one]
+    assert f"[redacted:{name}]" in told.reading.reader
+    assert f"redacted:{name}" in told.reading.signals
+    assert "thanks" in (told.reading.reader if "<" not in behind else told.reading.safe_html or "")
+
+
+def test_where_a_border_of_bodies_cuts_what_is_redacted_is_not_told() -> None:
+    cards = (("Pay 4111 1111", "1111 1111 now"), ("Pay 4111", "1111 1111 1111 now"), ("Pay 3782", "82246310005 now"))
+    for form in ("{}", "<p>{}</p>"):
+        shown = {repr(projected(mixed(*map(form.format, one)), HTML).reading) for one in cards}
+        assert len(shown) == 1
 
 
 @pytest.mark.parametrize("words", ["project zebra", "ｐｒｏｊｅｃｔ\u3000ｚｅｂｒａ", "𝐩𝐫𝐨𝐣𝐞𝐜𝐭 𝓏ebra"])

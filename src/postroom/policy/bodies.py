@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 from postroom.mail.model import Body, Link
@@ -39,12 +39,17 @@ class Maker(Protocol):
     def of_text(self, plain: str) -> Words: ...
 
 
-def best(bodies: Sequence[Body], maker: Maker) -> Words:
+Together = Callable[[list[str]], list[str]]
+"""Makes of texts that are read one after another as many that may be."""
+
+
+def best(bodies: Sequence[Body], maker: Maker, together: Together = list) -> Words:
     """All bodies in the message's order; of alternatives the page, since that is what a human is shown."""
-    pieces = _told_once([_of_group(group, maker) for group in _groups(bodies)])
+    pieces = _told_once([_of_group(group, maker, together) for group in _groups(bodies)])
+    texts = together([piece.text for piece in pieces])
     html = [piece.safe_html for piece in pieces if piece.safe_html is not None]
     return Words(
-        "\n\n".join(piece.text for piece in pieces if piece.text),
+        "\n\n".join(text for text in texts if text),
         tuple(link for piece in pieces for link in piece.links)[:MOST_LINKS],
         "\n".join(html) if html else None,
         frozenset[str]().union(*(piece.signals for piece in pieces)),
@@ -72,9 +77,9 @@ def _groups(bodies: Sequence[Body]) -> Iterator[list[Body]]:
     yield from together.values()
 
 
-def _of_group(group: Sequence[Body], maker: Maker) -> Words:
-    page = _joined([maker.of_page(body.text) for body in group if body.is_html])
-    text = _joined([maker.of_text(body.text) for body in group if not body.is_html])
+def _of_group(group: Sequence[Body], maker: Maker, together: Together) -> Words:
+    page = _joined([maker.of_page(body.text) for body in group if body.is_html], together)
+    text = _joined([maker.of_text(body.text) for body in group if not body.is_html], together)
     if page is None or text is None:
         return page or text or Words("", (), None, frozenset())
     differ = frozenset({"alternatives_differ"} if not _alike(page.text, text.text) else ())
@@ -89,13 +94,13 @@ def _is_stub(page: str, text: str) -> bool:
     return words <= _STUB_WORDS and len(_words(text[:_STUB])) >= 4 * max(1, words)
 
 
-def _joined(pieces: Sequence[Words]) -> Words | None:
+def _joined(pieces: Sequence[Words], together: Together) -> Words | None:
     pieces = list({piece.text: piece for piece in reversed(pieces)}.values())[::-1]
     if len(pieces) <= 1:
         return pieces[0] if pieces else None
     html = [piece.safe_html for piece in pieces if piece.safe_html is not None]
     return Words(
-        "\n\n".join(piece.text for piece in pieces),
+        "\n\n".join(together([piece.text for piece in pieces])),
         tuple(link for piece in pieces for link in piece.links),
         "\n".join(html) if html else None,
         frozenset[str]().union(*(piece.signals for piece in pieces)),

@@ -10,6 +10,7 @@ from postroom.base.levels import Finding
 from postroom.mail.armour import without_armour
 from postroom.mail.model import Body, Content, Head, Invitation, Link, Part
 from postroom.mail.page import Manner, Page, seen_pieces
+from postroom.mail.page.pieces import Kind, Piece
 from postroom.mail.quotes import without_history
 from postroom.mail.unseen import unseen_in
 from postroom.policy.bodies import Words, best
@@ -90,7 +91,10 @@ class Projection:
 
     def told(self) -> Words:
         """The best of the bodies."""
-        return best(self._content.bodies, self)
+        return best(self._content.bodies, self, self._together)
+
+    def _together(self, texts: list[str]) -> list[str]:
+        return self.redaction.redacted_together(texts, self._beside)
 
     def of_page(self, html: str) -> Words:
         if (html, True) not in self._texts:
@@ -143,8 +147,8 @@ class Projection:
         return f"{new}\n\n[quoted: {max(lines, 1)} lines]" if self._rules.history is HistoryRule.COLLAPSE else new
 
     def _plain(self) -> str | None:
-        bodies = [body for body in self._content.bodies if body.in_text]
-        return None if self._content.text is None else "\n".join(self._of(body).text for body in bodies)
+        texts = [self._of(body).text for body in self._content.bodies if body.in_text]
+        return None if self._content.text is None else "\n".join(self._together(texts))
 
     def _of(self, body: Body) -> Words:
         return self.of_page(body.text) if body.is_html else self.of_text(body.text)
@@ -154,10 +158,20 @@ class Projection:
 
     def _html(self, numbering: Numbering) -> tuple[str | None, bool]:
         """The safe HTML of the pages; None where nh3 would have more to take from it."""
-        pages = dict.fromkeys(body.text for body in self._content.bodies if body.is_html)
         shown = ShownHtml(self._rules, self.redaction, self._links, self._beside)
-        written = [shown.written(self._page(html), numbering) for html in pages]
+        bodies = {body.text: body for body in self._content.bodies if body.is_html or body.alternative is None}
+        read = [self._pieces(body, shown) for body in bodies.values()]
+        pages = [
+            pieces for body, pieces in zip(bodies.values(), shown.redacted_together(read), strict=True) if body.is_html
+        ]
+        written = [shown.written(pieces, numbering) for pieces in pages]
         return "\n".join(html for html, _ in written) or None, any(is_cut for _, is_cut in written)
+
+    def _pieces(self, body: Body, shown: ShownHtml) -> list[Piece]:
+        """A page, or the text that is read before or behind one."""
+        if body.is_html:
+            return shown.pieces(self._page(body.text))
+        return [Piece(Kind.TEXT, self.of_text(body.text).text)]
 
     # -- what else is shown
 

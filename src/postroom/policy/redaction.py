@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence, Set
 
 from postroom.base.levels import Finding, Verdict
+from postroom.mail.page.pieces import Edit
 from postroom.policy.contentrules import ContentPattern, ContentRules
 from postroom.policy.detectors import DETECTORS, Found, found, resolved
 from postroom.policy.detectors.shadow import shadow
@@ -85,6 +86,25 @@ class Redaction:
             text = without(text, self.finds(text, stage, context, subject=subject))
         return text
 
+    def edits(self, texts: Sequence[str], stage: Set[str], context: str = "") -> list[list[Edit]]:
+        """What of one stage is to be removed of texts that are read one after another, for each of them."""
+        lines = [text if text.endswith("\n") else f"{text}\n" for text in texts]
+        finds = self.finds("".join(lines), stage, context)
+        edits, start, before = list[list[Edit]](), 0, 0
+        for text, line in zip(texts, lines, strict=True):
+            end = start + len(text)
+            edits.append([_within(one, before, start, end) for one in finds if one.start < end and one.end > start])
+            start, before = start + len(line), end
+        return edits
+
+    def redacted_together(self, texts: Sequence[str], context: str = "") -> list[str]:
+        """Texts that are read one after another, with markers for what is found in them or across their borders."""
+        if len(texts) <= 1:
+            return list(texts)
+        for stage in self.stages:
+            texts = [_edited(text, edits) for text, edits in zip(texts, self.edits(texts, stage, context), strict=True)]
+        return list(texts)
+
     def signals(self, names: Iterable[str]) -> tuple[str, ...]:
         """`redacted:NAME` of what was found and is not to be passed over, in the order of the names."""
         return tuple(sorted(f"redacted:{name}" for name in set(names) if self.action(name) < Finding.OFF))
@@ -108,6 +128,11 @@ def _spans(one: ContentPattern, text: str) -> list[tuple[int, int]]:
     return [(0, len(text))] if spans is None else spans
 
 
+def _within(one: Found, before: int, start: int, end: int) -> Edit:
+    """The share of one text in what is found across texts; the marker is in the first, behind the end of one before."""
+    return Edit(max(one.start - start, 0), min(one.end, end) - start, marker(one.name) if one.start >= before else "")
+
+
 def is_quiet(text: str) -> bool:
     """Whether a short value is so plain that no detector would find anything in it: most names and subjects are."""
     return len(text) < _QUIET_LENGTH and bool(_QUIET.fullmatch(text)) and not _TELLING.search(text)
@@ -115,8 +140,12 @@ def is_quiet(text: str) -> bool:
 
 def without(text: str, finds: Sequence[Found]) -> str:
     """A text with a marker for each of these."""
+    return _edited(text, [Edit(one.start, one.end, marker(one.name)) for one in finds])
+
+
+def _edited(text: str, edits: Sequence[Edit]) -> str:
     pieces, position = list[str](), 0
-    for one in finds:
-        pieces += [text[position : one.start], marker(one.name)]
+    for one in edits:
+        pieces += [text[position : one.start], one.words]
         position = one.end
     return "".join([*pieces, text[position:]])

@@ -24,14 +24,25 @@ class ShownHtml:
         self._links = links
         self._subject = subject
 
-    def written(self, page: Page, numbering: Numbering) -> tuple[str, bool]:
-        """The page as HTML that nh3 has nothing to take from, and whether it is cut; empty where there is none."""
+    def pieces(self, page: Page) -> list[Piece]:
+        """The page in pieces whose words are redacted."""
         pieces = [self._filtered(piece, page) for piece in page.pieces]
         pieces = edited(pieces, self._addresses(pieces, page))
         pieces = self._harmless(pieces)
         for stage in self._redaction.stages:
             finds = self._redaction.finds(text_of(pieces)[:SCAN_CHARS], stage, self._subject)
             pieces = edited(pieces, [Edit(one.start, one.end, marker(one.name)) for one in finds])
+        return pieces
+
+    def redacted_together(self, pages: list[list[Piece]]) -> list[list[Piece]]:
+        """Pages that are read one after another, with nothing left that stands across their borders."""
+        for stage in self._redaction.stages if len(pages) > 1 else ():
+            edits = self._redaction.edits([text_of(pieces) for pieces in pages], stage, self._subject)
+            pages = [edited(pieces, own) for pieces, own in zip(pages, edits, strict=True)]
+        return pages
+
+    def written(self, pieces: Sequence[Piece], numbering: Numbering) -> tuple[str, bool]:
+        """Pieces as HTML that nh3 has nothing to take from, and whether it is cut; empty where there is none."""
         words = text_of(pieces)
         numbering.note(words)
         pieces = self._told_addresses(pieces, words)
