@@ -56,3 +56,25 @@ def test_a_file_is_read_as_its_text(
         (file,) = told["attachments"]
         assert (file["filename"], file.get("text", "")) == (name, text)
         assert "download_url" not in file
+
+
+INVITATION = (
+    "BEGIN:VCALENDAR\r\nMETHOD:REQUEST\r\nBEGIN:VEVENT\r\nSUMMARY:Your code is {}\r\nEND:VEVENT\r\nEND:VCALENDAR"
+)
+
+
+@pytest.mark.parametrize("mode", ["text", "metadata"])
+def test_the_size_of_a_file_does_not_tell_how_long_a_code_in_it_is(dovecot: Dovecot, tmp_path: Path, mode: str) -> None:
+    names = (("text/calendar", "invite"), ("text/calendar", "invite.ics"), ("application/octet-stream", "invite.ics"))
+    kinds = [(*one, INVITATION) for one in names]
+    kinds += [("text/plain", "code.txt", "Your verification code is {}")] if mode == "text" else []
+    with post(tmp_path, dovecot, Wanted(POLICY.replace("mode: text", f"mode: {mode}"))) as desk:
+        for content_type, name, body in kinds:
+            dovecot.deliver(
+                desk.user, [message(content_type, name, body.format(code)) for code in ("4829", "48291377")]
+            )
+        uids = [one["uid"] for one in desk.ask("list_messages", folder="INBOX")["messages"]]
+        read = [desk.ask("read_message", folder="INBOX", uid=uid)["attachments"] for uid in uids]
+    told = [{name: value for name, value in one.items() if name != "id"} for (one,) in read]
+    assert told[::2] == told[1::2]
+    assert not [one for one in told if "size" in one]

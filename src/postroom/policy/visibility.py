@@ -22,6 +22,7 @@ from postroom.mail.model import (
     Shown,
 )
 from postroom.mail.signals import sender_signals
+from postroom.policy.attachments import hides_size
 from postroom.policy.content import Projected, Setting
 from postroom.policy.content import withheld as withheld_reading
 from postroom.policy.contentrules import ContentRules
@@ -240,11 +241,12 @@ def _without_names(field: Field, people: Mapping[str, tuple[Address, ...]]) -> F
 
 def _with_files(reading: Reading, policy: Policy, named: Callable[[Part], str]) -> Reading:
     """The reading with the files that may be named, each under a sealed id, and without where they lie."""
-    rules = policy.attachments
-    files = [
-        part for place, part in enumerate(reading.attachments) if rules.level(facts_of(part, place=place)) > Files.NONE
-    ]
-    return replace(reading, parts=tuple(replace(part, section=named(part), content_id=None) for part in files))
+    files: list[Part] = []
+    for place, part in enumerate(reading.attachments):
+        if policy.attachments.level(facts_of(part, place=place)) > Files.NONE:
+            size = None if hides_size(part, place, policy.attachments) else part.size
+            files.append(replace(part, section=named(part), content_id=None, size=size))
+    return replace(reading, parts=tuple(files))
 
 
 def _has_attachments(reading: Reading, policy: Policy) -> bool | None:
