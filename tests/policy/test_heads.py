@@ -8,13 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from postroom.base.expression import compile_expression
+from postroom.base.levels import Finding
 from postroom.mail.filename import safe_filename
 from postroom.mail.model import Head
 from postroom.mail.parse import parse_head
-from postroom.policy.contentrules import BOUND, UNBOUND
+from postroom.policy.contentrules import BOUND, UNBOUND, ContentPattern
 from postroom.policy.detectors import find
 from postroom.policy.heads import show_filename, show_head, show_name
 from postroom.policy.redaction import is_quiet
+from postroom.policy.textpatterns import ScannedExpression
 
 
 def head(*fields: str) -> Head:
@@ -51,6 +54,13 @@ def test_a_code_in_a_subject_is_judged_by_the_subject_alone() -> None:
     assert shown.subject == "[redacted:otp] is your login code"
     assert shown.fields[0].value == b"[redacted:otp] is your login code"
     assert shown.from_[0].name == "G-482913"
+
+
+def test_a_message_id_in_which_something_is_redacted_is_told_nowhere() -> None:
+    written = head("Message-ID: <a@b>", "In-Reply-To: <falcon@b>", "References: <c@b> <falcon@b>")
+    pattern = ContentPattern("own", ScannedExpression(compile_expression("falcon", case=False), 1_000), Finding.REDACT)
+    shown = show_head(written, replace(BOUND, headers=None, patterns=(pattern,)))
+    assert (shown.message_id, shown.in_reply_to, shown.references) == ("<a@b>", None, ("<c@b>",))
 
 
 @pytest.mark.parametrize(

@@ -48,9 +48,9 @@ def show_head(head: Head, rules: ContentRules) -> Head:
         cc=shown.get("cc", ()),
         reply_to=shown.get("reply-to", ()),
         date=head.date if lines.may("date") else None,
-        message_id=head.message_id if lines.may("message-id") else None,
-        in_reply_to=head.in_reply_to if lines.may("in-reply-to") else None,
-        references=head.references if lines.may("references") else (),
+        message_id=lines.identifier("message-id", head.message_id),
+        in_reply_to=lines.identifier("in-reply-to", head.in_reply_to),
+        references=tuple(one for one in head.references if lines.identifier("references", one)),
     )
 
 
@@ -98,6 +98,10 @@ class Lines:
         """As `shown`, of a value without links."""
         line = filtered_line(harmless(filtered_line(line, self._rules), self._rules), self._rules)
         return cut(self._redaction.redacted(line, context, subject=subject), most)[0]
+
+    def identifier(self, name: str, value: str | None) -> str | None:
+        """A message id of a field of that name, which is told whole or not at all."""
+        return value if value and self.may(name) and self._redaction.redacted(value) == value else None
 
     def people(self, people: Iterable[Address]) -> Iterator[Address]:
         """Mail addresses, whose names are what a sender chose."""
