@@ -221,6 +221,8 @@ TABLE: dict[str, list[tuple[str, Evidence, Truth]]] = {
         ("{contains: {detector: otp, pattern: green}}", read(), False),
         ("{contains: {pattern: green}}", read(text="x" * 1_000_001), None),
         ("{contains: {pattern: green}}", read(signals=frozenset({"truncated"})), None),
+        ("{contains: {pattern: green}}", read(signals=frozenset({"truncated"}), is_whole=True), False),
+        ("{contains: {pattern: green}}", read(signals=frozenset({"too_complex"}), is_whole=True), None),
         ("{contains: {pattern: red}}", mail(), None),
         ("{contains: {detector: otp}}", mail(), None),
     ],

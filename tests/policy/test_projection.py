@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from postroom.base.expression import compile_expression
 from postroom.base.levels import Finding, Verdict
+from postroom.mail.page import MAX_HTML
 from postroom.mail.parse import assemble, parse_head, split, split_message
 from postroom.policy.content import Projected, Setting, project, read
 from postroom.policy.contentrules import (
@@ -175,6 +176,19 @@ def test_text_is_cut_after_it_is_redacted_and_never_within_a_marker() -> None:
     assert (told.reader, told.truncated, told.signals) == ("Code:", True, ("truncated", "redacted:otp"))
     page = projected(message(page="<p>One <b>two</b> three</p>"), replace(HTML, max_chars=9)).reading
     assert page.safe_html == "<p>One <b>two</b> t</p>"
+
+
+@pytest.mark.parametrize(("words", "is_whole"), [("x " * 200_000, True), ("x " * 600_000, False)])
+@pytest.mark.parametrize("form", ["{}", "<p>{}</p>"])
+def test_what_is_shown_in_part_was_read_whole_unless_it_is_too_long_for_that(
+    words: str, is_whole: bool, form: str
+) -> None:
+    told = projected(mixed(form.format(words)))
+    assert (told.reading.truncated, told.is_whole) == (True, is_whole)
+
+
+def test_a_page_that_is_not_read_to_its_end_is_not_whole() -> None:
+    assert not projected(mixed("<p>Hello</p>" + "<br>" * (MAX_HTML // 4) + "<p>Bye</p>")).is_whole
 
 
 def test_only_fields_that_may_appear_do() -> None:

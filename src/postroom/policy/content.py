@@ -62,6 +62,8 @@ class Projected:
     found_in_body: frozenset[str] = frozenset()
     verdict: Verdict = Verdict.ALLOW
     """The lowest that one of them demands."""
+    is_whole: bool = False
+    """`text` is all of it, though what is shown may be cut."""
 
     @property
     def detections(self) -> frozenset[str]:
@@ -120,7 +122,8 @@ def project(content: Content, head: Head, setting: Setting, rules: ContentRules)
     )
     names = projection.names
     found = projection.found_in_subject, projection.found_in_body
-    return Projected(reading, projection.subject, projection.words, *found, projection.redaction.verdict(names))
+    verdict = projection.redaction.verdict(names)
+    return Projected(reading, projection.subject, projection.words, *found, verdict, projection.is_whole)
 
 
 def withheld() -> Reading:

@@ -63,6 +63,8 @@ class Evidence:
     """The filtered subject, nothing redacted, once detectors have seen it; "" without one."""
     text: str | None = None
     """The filtered text, nothing redacted, whole; "" without one."""
+    is_whole: bool = False
+    """The content was read whole: `truncated` says of what is shown alone that it is cut."""
     found_in_subject: frozenset[str] | None = None
     """Names of detectors, and of patterns of the operator, that find something there."""
     found_in_body: frozenset[str] | None = None
@@ -71,5 +73,12 @@ class Evidence:
     def without_content(self) -> Evidence:
         """What a list has at hand."""
         return replace(
-            self, signals=None, parts=None, subject=None, text=None, found_in_subject=None, found_in_body=None
+            self,
+            signals=None,
+            parts=None,
+            subject=None,
+            text=None,
+            is_whole=False,
+            found_in_subject=None,
+            found_in_body=None,
         )

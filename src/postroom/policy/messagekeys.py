@@ -202,4 +202,5 @@ def _places(match: ContainsMatch, in_subject: _T, in_body: _T) -> tuple[_T, ...]
 
 
 def _is_partial(evidence: Evidence) -> bool:
-    return evidence.signals is not None and not _PARTIAL.isdisjoint(evidence.signals)
+    partial = _PARTIAL - {"truncated"} if evidence.is_whole else _PARTIAL
+    return evidence.signals is not None and not partial.isdisjoint(evidence.signals)

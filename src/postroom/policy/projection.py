@@ -72,6 +72,13 @@ class Projection:
         """Names of all detectors and patterns that found something, whatever is done about it."""
         return self.found_in_subject | self.found_in_body
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether everything was looked through, however little of it is shown."""
+        pages = [self._page(body.text) for body in self._content.bodies if body.is_html]
+        signals = self._content.faults.union(*(page.signals | _cut(page.text) for page in pages))
+        return "truncated" not in signals.union(*(_cut(body.text) for body in self._content.bodies if not body.is_html))
+
     def _seen(self) -> list[str]:
         """All bodies as text, filtered and nothing more; of an invitation its words."""
         texts = []

@@ -143,6 +143,7 @@ def whole_evidence(fetched: Fetched, judged: JudgedHead, projected: Projected, g
         parts=projected.reading.attachments,
         subject=projected.subject,
         text=projected.text,
+        is_whole=projected.is_whole,
         found_in_subject=projected.found_in_subject,
         found_in_body=projected.found_in_body,
     )
