@@ -41,6 +41,27 @@ def message(subject: str, *files: tuple[str, str, bytes]) -> bytes:
     ).encode()
 
 
+STRICT = """
+  desk:
+    folders: {rules: [{match: INBOX, access: readable}]}
+    attachments: {mode: download}
+"""
+
+
+def test_files_of_an_attached_message_are_not_looked_through_and_so_are_not_had(
+    dovecot: Dovecot, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    with post(tmp_path_factory.mktemp("strict"), dovecot, Wanted(STRICT)) as standing:
+        plain = b"From: a@x.test\r\nSubject: s\r\n\r\nwords\r\n"
+        inner = message("inner", ("text/plain", "b.txt", b"Your login code is 482913"))
+        files = (("message/rfc822", "a.eml", plain), ("message/rfc822", "b.eml", inner))
+        standing.dovecot.deliver(standing.user, [message("outer", *files)])
+        (row,) = standing.ask("list_messages", folder="INBOX")["messages"]
+        told = standing.ask("read_message", folder="INBOX", uid=row["uid"])["attachments"]
+        urls = ["/attachments/" + one["download_url"].rpartition("/")[2] for one in told]
+        assert [standing.gateway.get(url, "relay").status_code for url in urls] == [200, 404]
+
+
 FILES = {
     "a plain PDF": ("application/pdf", "a.pdf", b"%PDF-1.4\nwords", 200),
     "a PDF that acts": ("application/pdf", "a.pdf", b"%PDF-1.4\n<</OpenAction 1 0 R>>", 404),
@@ -60,6 +81,9 @@ FILES = {
         b"BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nSUMMARY:Your login code is 482913\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n",
         404,
     ),
+    "a message": ("message/rfc822", "a.eml", b"From: a@x.test\r\nSubject: s\r\n\r\nwords\r\n", 200),
+    "a message with a code": ("message/rfc822", "a.eml", b"From: a@x.test\r\n\r\nYour login code is 482913\r\n", 404),
+    "a message with a program": ("message/rfc822", "a.eml", message("x", ("image/png", "b.exe", b"MZ\x90")), 404),
     "plain words": ("text/plain", "a.txt", b"At one, by the river. https://a.example/menu", 200),
     "a name with two ends": ("text/plain", "a.txt.exe", b"words", None),
 }

@@ -235,3 +235,26 @@ def test_a_file_that_is_passed_on_is_read_too(files: Post, said: str, goes: bool
     told = files.ask("send", "helper", mailbox="work", **say)
     assert told.get("outcome", told.get("error", {}).get("code")) == ("accepted" if goes else "policy_denied")
     assert len(files.letterbox.envelopes) == goes
+
+
+WITHHELD = """
+  desk:
+    folders: {rules: [{match: INBOX, access: readable}, {match: "special:drafts", access: readable}]}
+    messages: {rules: [{id: board, match: {from: "*@partner.example"}, action: withhold}]}
+    content: {headers: [from, to, subject, date, message-id, in-reply-to, references]}
+"""
+
+
+def test_an_answer_to_what_is_withheld_does_not_tell_its_id(
+    dovecot: Dovecot, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    with post(tmp_path_factory.mktemp("withheld"), dovecot, Wanted(WITHHELD, TOKENS)) as standing:
+        dovecot.deliver(standing.user, [plain("Open"), plain("Offer", sender="Bob <bob@partner.example>")])
+        ids = []
+        for row in standing.ask("list_messages", "helper", mailbox="work")["messages"]:
+            drafted = standing.ask("reply", "helper", mailbox="work", uid=row["uid"], body_text="Yes.", draft=True)
+            (draft,) = [one for one in standing.ask("list_drafts", "helper", fields="full")["drafts"]
+                        if one["uid"] == drafted["uid"]]  # fmt: skip
+            ids.append((row["subject"], draft["in_reply_to"]))
+        assert dict(ids)["Open"].endswith("@mail.example.org>")
+        assert [told for subject, told in ids if subject != "Open"] == [None]

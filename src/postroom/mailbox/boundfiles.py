@@ -12,6 +12,7 @@ from postroom.mail.inside import look_inside
 from postroom.mail.model import Part, Released, Shown
 from postroom.mailbox.downloads import Download
 from postroom.mailbox.filetexts import FileText, text_of_file
+from postroom.mailbox.parsing import assembled
 from postroom.mailbox.sealeduids import FilePlace, SealedFiles
 from postroom.mailbox.uids import gone
 from postroom.policy.attachmentrules import PartFacts
@@ -24,6 +25,7 @@ from postroom.policy.filefacts import facts_of, may_hold_more
 _LARGEST_INSIDE = 50 * 1024 * 1024
 """Octets of a file that is looked into; a larger one is not had."""
 _REDACTED = "[redacted:"
+_MESSAGE = "message/rfc822"
 
 
 class BoundFiles:
@@ -67,9 +69,17 @@ class BoundFiles:
             download = await download.whole(_LARGEST_INSIDE)
             inside = await asyncio.to_thread(look_inside, download.first, sniffed)
         facts = facts_of(released.part, sniffed, inside=inside)
-        if self._policy.attachments.level(facts) < Files.DOWNLOAD:
-            raise gone()
+        if facts.type == _MESSAGE:
+            download = await download.whole(_LARGEST_INSIDE)
+            within = (await asyncio.to_thread(assembled, download.first)).attachments
+            self._check(*map(facts_of, within))
+            facts = replace(facts, scannable=not within)  # only its own words are looked through
+        self._check(facts)
         return await self._without_findings(facts, download) if facts.scannable else download
+
+    def _check(self, *files: PartFacts) -> None:
+        if any(self._policy.attachments.level(facts) < Files.DOWNLOAD for facts in files):
+            raise gone()
 
     async def _without_findings(self, facts: PartFacts, download: Download) -> Download:
         """What would be redacted in a message leaves in no file either, nor do texts that nobody has looked through."""
@@ -81,8 +91,8 @@ class BoundFiles:
         text = await text_of_file(download, self._setting, seen)
         if text is None or _REDACTED in text.text:
             raise gone()
-        if text.truncated and self._policy.attachments.level(replace(facts, scannable=False)) < Files.DOWNLOAD:
-            raise gone()
+        if text.truncated:
+            self._check(replace(facts, scannable=False))
         return download
 
     def _released(self, part: Part) -> Released:

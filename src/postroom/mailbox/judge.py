@@ -61,8 +61,9 @@ class Judge:
         return self._means.rules
 
     def reply(self, shown: Shown, identities: Identities, *, everyone: bool) -> PolicyReply:
-        """Whom an answer to a message goes to."""
-        return reply_under(shown.head, identities, self.rules, everyone=everyone, threading=shown.threading)
+        """Whom an answer to a message goes to, and of what it is one."""
+        threading = None if shown.withheld else shown.threading  # drafts and what was sent would tell its ids
+        return reply_under(shown.head, identities, self.rules, everyone=everyone, threading=threading)
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
