@@ -1,11 +1,13 @@
 """A real server behind STARTTLS and a login takes what we hand over, on both event loops."""
 
+import os
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from uuid import UUID
 
 import pytest
+from anyio.lowlevel import checkpoint
 
 from postroom.base.clock import SystemClock
 from postroom.base.secret import Secret
@@ -85,3 +87,14 @@ async def test_a_wrong_password_sends_nothing(dovecot: Dovecot, port: int, lette
         await submitter.submit(clear(MEANT, compose(MEANT), IDENTITIES), partial=False, before_message=nothing)
     assert told.value.reason == "login_refused"
     assert letterbox.envelopes == []
+
+
+async def test_a_closed_conversation_is_gone_at_once_and_waits_for_no_polite_end(dovecot: Dovecot, port: int) -> None:
+    client = await submission(dovecot, port).connect(Secret("correct-horse"))
+    assert client.transport is not None
+    socket = client.transport.get_extra_info("socket").fileno()
+    client.close()
+    for _ in range(3):
+        await checkpoint()
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(socket)

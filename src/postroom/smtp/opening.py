@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import cast
 
 from aiosmtplib import SMTP
 
@@ -18,8 +19,8 @@ class Client(SMTP):
     """One that closes at once: a polite end of TLS waits for the other side, which may be gone, or the wrong one."""
 
     def close(self) -> None:
-        if isinstance(self.transport, asyncio.WriteTransport):
-            self.transport.abort()
+        if self.transport is not None:
+            cast(asyncio.WriteTransport, self.transport).abort()  # uvloop's are transports by their methods alone
         super().close()
 
 
