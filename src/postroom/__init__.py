@@ -47,6 +47,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
     store/          what survives a restart: tokens, keys, sends, what was spent, the audit trail, the stop switch
         database  worker  lock  migrations  times  tokens  keys  sends  spending  switch  own
         audit  auditkeys  audithead  auditcheck  auditlist
+        leases  deliveries
     mailbox/        the door: nobody else reaches IMAP, SMTP or the unfiltered account
         account  folders  naming  labels  reading  parsing  fetching  sections  session  cache  listing  searching
         changing  moving  labelling  organizing  outcomes
@@ -64,6 +65,8 @@ An import may only point down a storey; neighbours in a storey do not know each 
         outgoing  drafting  delivery  sending
         relay/envelopes  relay/listing  relay/reading  relay/sending  relay/changing
         administering  auditing
+    events/         new mail reaches people: watchers find what happened, couriers tell it
+        endpoint
     surfaces/       skins: HTTP API and MCP
         http_connection  application  guard  authenticate  presence  bodies  responses
         downloads

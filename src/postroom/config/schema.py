@@ -164,9 +164,9 @@ class MailboxConfig(Section):
 
     @property
     def fingerprint(self) -> bytes:
-        """SHA-256 over these settings without any credential: what was sealed under others does not open."""
-        hidden = {key: set(CREDENTIAL_KEYS) for key in ("imap", "smtp")}
-        settings = self.model_dump(mode="json", exclude=hidden)
+        """SHA-256 over the settings that say what a message is: what was sealed under others does not open."""
+        credentials = {key: set(CREDENTIAL_KEYS) for key in ("imap", "smtp")}
+        settings = self.model_dump(mode="json", exclude={**credentials, "watch": True, "webhooks": True})
         return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).digest()
 
 

@@ -110,5 +110,73 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         ) STRICT, WITHOUT ROWID
         """,
     ),
+    (
+        "CREATE TABLE gateways (id TEXT PRIMARY KEY, until TEXT NOT NULL) STRICT",
+        """
+        CREATE TABLE leases (
+            mailbox TEXT PRIMARY KEY,
+            owner TEXT NOT NULL,
+            until TEXT NOT NULL,
+            epoch INTEGER NOT NULL
+        ) STRICT
+        """,
+        """
+        CREATE TABLE marks (
+            mailbox TEXT NOT NULL,
+            folder TEXT NOT NULL,
+            uid_validity INTEGER NOT NULL,
+            uid INTEGER NOT NULL,
+            PRIMARY KEY (mailbox, folder)
+        ) STRICT, WITHOUT ROWID
+        """,
+        "CREATE TABLE unreachable (mailbox TEXT PRIMARY KEY, since TEXT NOT NULL) STRICT",
+        """
+        CREATE TABLE told (
+            mailbox TEXT NOT NULL,
+            endpoint TEXT NOT NULL,
+            folder TEXT NOT NULL,
+            uid_validity INTEGER NOT NULL,
+            uid INTEGER NOT NULL,
+            flags TEXT NOT NULL,
+            policy TEXT NOT NULL,
+            at TEXT NOT NULL,
+            PRIMARY KEY (mailbox, endpoint, folder, uid_validity, uid)
+        ) STRICT, WITHOUT ROWID
+        """,
+        """
+        CREATE TABLE deliveries (
+            id TEXT PRIMARY KEY,
+            mailbox TEXT NOT NULL,
+            endpoint TEXT NOT NULL,
+            type TEXT NOT NULL,
+            body TEXT NOT NULL,
+            folder TEXT,
+            uid_validity INTEGER,
+            uid INTEGER,
+            state TEXT NOT NULL,
+            created TEXT NOT NULL,
+            next_at TEXT NOT NULL,
+            tries INTEGER NOT NULL,
+            owner TEXT,
+            held_until TEXT,
+            status INTEGER,
+            said TEXT,
+            ended TEXT
+        ) STRICT
+        """,
+        "CREATE INDEX deliveries_by_time ON deliveries (state, next_at)",
+        "CREATE INDEX deliveries_by_endpoint ON deliveries (mailbox, endpoint, created)",
+        """
+        CREATE TABLE endpoints (
+            mailbox TEXT NOT NULL,
+            name TEXT NOT NULL,
+            failing_since TEXT,
+            disabled TEXT,
+            PRIMARY KEY (mailbox, name)
+        ) STRICT, WITHOUT ROWID
+        """,
+        "ALTER TABLE sends ADD COLUMN gateway TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE audit_open ADD COLUMN gateway TEXT NOT NULL DEFAULT ''",
+    ),
 )
 """Step n brings a database of schema n to n + 1; each step is a tuple of single statements."""

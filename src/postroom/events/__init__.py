@@ -1,0 +1,1 @@
+"""New mail reaches people: watchers find what happened, couriers tell it."""
