@@ -8,8 +8,8 @@ An import may only point down a storey; neighbours in a storey do not know each 
     mail/           pure values: octets to heads, parts and text
         model  parse  threads  transcript
         header  lines  charset  iso2022  address  addresstokens  date  head
-        structure  entity  parameters  filename  transfer  streams  sizes  sniff  inside  parts  content  flowed  render
-        calendar  unseen  markup  quotes  quotewords  armour  authentication  signals
+        structure  entity  parameters  filename  filewords  transfer  streams  sizes  sniff  inside  parts  content
+        flowed  render  calendar  unseen  markup  quotes  quotewords  armour  authentication  signals
         url/target  url/host  url/wrapper  url/find
         page/css  page/sheet  page/media  page/selectors  page/cascade  page/properties  page/lengths  page/colours
         page/geometry  page/state  page/walk  page/rows  page/words  page/safe  page/pieces  page/loads
@@ -26,7 +26,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
         policies/rules  policies/conflicts  policies/tokenrules  policies/hazards  policies/exceptions
         policies/sendfile
     policy/         pure decisions: fetched to shown, and nothing else makes what an answer may hold
-        visibility  content  contentrules  attachments  filefacts  snapshot
+        visibility  content  contentrules  attachments  filefacts  filefindings  pagewords  snapshot
         effective  people  folderrules  messagerules  matchrules  personkeys  messagekeys  condition  evidence
         textpatterns  contentmeet  attachmentrules  actionrules  trials  probes  widening  changedkeys
         projection  bodies  plainwords  strings  shownlinks  shownhtml  redaction  spotlight  heads
@@ -36,7 +36,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
         outbound/clearing  outbound/judging  outbound/judgement  outbound/plan  outbound/rules  outbound/case
         outbound/recipients  outbound/correspondence  outbound/operations  outbound/loops  outbound/rates
         outbound/quiethours  outbound/untrusted  outbound/words  outbound/files  outbound/holding
-        outbound/ownsecrets  outbound/decoding  outbound/pages  outbound/hosts  outbound/replies  outbound/compiling
+        outbound/ownsecrets  outbound/decoding  outbound/hosts  outbound/replies  outbound/compiling
         outbound/supposing
         explaining
     imap/           the IMAP client: pure wire, one conversation, a pool
@@ -52,7 +52,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
         account  folders  naming  labels  reading  parsing  fetching  sections  session  cache  listing  searching
         changing  moving  labelling  organizing  outcomes
         sending  sentcopy  finding  outbox  drafts
-        messages  downloads  filetexts  senttexts  uids  cursors  following  sincecursor  waiting  feed  statistics
+        messages  downloads  filetexts  uids  cursors  following  sincecursor  waiting  feed  statistics
         setting  explaining  sight  filesight  bound  boundfiles  sights  sealeduids  heads  records
         visibleconversations  discretion  judge  view  entry  directory
         kindred  conversations  threads

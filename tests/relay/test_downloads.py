@@ -84,6 +84,20 @@ FILES = {
     "a message": ("message/rfc822", "a.eml", b"From: a@x.test\r\nSubject: s\r\n\r\nwords\r\n", 200),
     "a message with a code": ("message/rfc822", "a.eml", b"From: a@x.test\r\n\r\nYour login code is 482913\r\n", 404),
     "a message with a program": ("message/rfc822", "a.eml", message("x", ("image/png", "b.exe", b"MZ\x90")), 404),
+    "a message with a code and a file": (
+        "message/rfc822",
+        "a.eml",
+        message("x", ("text/plain", "b.txt", b"words")).replace(b"See file", b"Your login code is 482913"),
+        404,
+    ),
+    "a link that opens an account": (
+        "text/plain",
+        "a.txt",
+        b"Reset your password here: https://a.example/reset?token=8f3a9c1d7e5b2046a1b2c3d4",
+        404,
+    ),
+    "a code beneath an encoding": ("text/plain", "a.txt", b64encode(b"Hello. Your verification code is 482913."), 404),
+    "words about markers": ("text/plain", "a.txt", b"We write [redacted:otp] for it", 200),
     "plain words": ("text/plain", "a.txt", b"At one, by the river. https://a.example/menu", 200),
     "a name with two ends": ("text/plain", "a.txt.exe", b"words", None),
 }
@@ -99,7 +113,7 @@ def desk(dovecot: Dovecot, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 @pytest.mark.parametrize("name", FILES)
 def test_a_file_leaves_by_what_it_is(desk: Post, name: str) -> None:
     kind, filename, octets, status = FILES[name]
-    rows = desk.ask("list_messages", folder="INBOX")["messages"]
+    rows = desk.ask("search_messages", folder="INBOX", query=f'subject "{name}" order by subject')["messages"]
     uid = next(row["uid"] for row in rows if row["subject"] == name)
     (file,) = desk.ask("read_message", folder="INBOX", uid=uid)["attachments"]
     assert (file["filename"], file["content_type"]) == (filename, kind)

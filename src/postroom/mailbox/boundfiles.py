@@ -7,9 +7,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
-from postroom.base.levels import Files, Finding
+from postroom.base.kleene import Truth
+from postroom.base.levels import Files
+from postroom.mail.filewords import FileWords
 from postroom.mail.inside import look_inside
-from postroom.mail.model import Part, Released, Shown
+from postroom.mail.model import MimeType, Part, Released, Shown
 from postroom.mailbox.downloads import Download
 from postroom.mailbox.filetexts import FileText, text_of_file
 from postroom.mailbox.parsing import assembled
@@ -18,13 +20,12 @@ from postroom.mailbox.uids import gone
 from postroom.policy.attachmentrules import PartFacts
 from postroom.policy.attachments import release_text, release_under
 from postroom.policy.content import Setting
-from postroom.policy.contentrules import BodyRule, LinkRule
 from postroom.policy.effective import Policy
 from postroom.policy.filefacts import facts_of, may_hold_more
+from postroom.policy.filefindings import may_leave
 
 _LARGEST_INSIDE = 50 * 1024 * 1024
 """Octets of a file that is looked into; a larger one is not had."""
-_REDACTED = "[redacted:"
 _MESSAGE = "message/rfc822"
 
 
@@ -73,9 +74,10 @@ class BoundFiles:
             download = await download.whole(_LARGEST_INSIDE)
             within = (await asyncio.to_thread(assembled, download.first)).attachments
             self._check(*map(facts_of, within))
-            facts = replace(facts, scannable=not within)  # only its own words are looked through
+            facts = replace(facts, scannable=not within)  # of its files the words alone are looked through
         self._check(facts)
-        return await self._without_findings(facts, download) if facts.scannable else download
+        has_words = facts.scannable or facts.type == _MESSAGE
+        return await self._without_findings(facts, download) if has_words else download
 
     def _check(self, *files: PartFacts) -> None:
         if any(self._policy.attachments.level(facts) < Files.DOWNLOAD for facts in files):
@@ -83,17 +85,20 @@ class BoundFiles:
 
     async def _without_findings(self, facts: PartFacts, download: Download) -> Download:
         """What would be redacted in a message leaves in no file either, nor do texts that nobody has looked through."""
-        content = self._policy.content
-        if not content.patterns and not any(level <= Finding.REDACT for level in content.detectors.values()):
+        if not self._policy.content.removes_anything:
             return download
         download = await download.whole(_LARGEST_INSIDE)
-        seen = replace(content, max_chars=None, links=LinkRule.FULL, body=BodyRule.TEXT_AND_HTML)
-        text = await text_of_file(download, self._setting, seen)
-        if text is None or _REDACTED in text.text:
+        leaves = await asyncio.to_thread(self._may_leave, download)
+        if leaves is False:
             raise gone()
-        if text.truncated:
+        if leaves is None:
             self._check(replace(facts, scannable=False))
         return download
+
+    def _may_leave(self, download: Download) -> Truth:
+        part, words = download.part, FileWords()
+        words.add(MimeType(part.content_type, {"charset": part.charset} if part.charset else {}), download.first)
+        return may_leave(words, self._policy.content)
 
     def _released(self, part: Part) -> Released:
         released = release_under(part, self._policy.attachments)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from postroom.base.levels import Verdict
 from postroom.mail.date import format_utc
+from postroom.mail.filewords import as_message
 from postroom.mail.model import Address, Head, Part
 from postroom.mail.parse import parse_head, split
 from postroom.mailbox.downloads import Download
@@ -18,8 +19,6 @@ from postroom.policy.heads import show_head
 LONGEST = 256 * 1024
 """Octets of a file that are read for its text."""
 _MESSAGE = "message/rfc822"
-_AS = {"text/html": "text/html", "text/calendar": "text/calendar"}
-"""How a file is read that is no plain text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,29 +46,13 @@ async def _beginning(download: Download) -> tuple[bytes, bool]:
 
 def _read(part: Part, octets: bytes, cut: bool, setting: Setting, rules: ContentRules) -> FileText | None:
     is_message = part.content_type == _MESSAGE
-    message = octets if is_message else _as_message(part.content_type, part.charset, octets)
+    message = octets if is_message else as_message(part.content_type, part.charset, octets)
     head = parse_head(split(message)[0])
     projected = project(assembled(message), head, setting, rules)
     if projected.verdict is not Verdict.ALLOW:
         return None
     begin = _told(show_head(head, rules)) if is_message else ""
     return FileText(begin + projected.reading.reader_quoted, cut or projected.reading.truncated)
-
-
-def body_of_file(content_type: str, charset: str | None, octets: bytes) -> str:
-    """All text of a file, as it is read, with no rule over it; of a page the HTML."""
-    return "\n".join(body.text for body in assembled(_as_message(content_type, charset, octets)).bodies)
-
-
-def _as_message(content_type: str, charset: str | None, octets: bytes) -> bytes:
-    """The file as the only body of a message, for whoever reads messages."""
-    kind = _AS.get(content_type, "text/plain")
-    named = f'; charset="{charset}"' if charset and _is_plain(charset) else ""
-    return f"Content-Type: {kind}{named}\r\nContent-Transfer-Encoding: binary\r\n\r\n".encode() + octets
-
-
-def _is_plain(charset: str) -> bool:
-    return charset.isascii() and charset.isprintable() and not set(charset) & set('"\\;')
 
 
 def _told(head: Head) -> str:

@@ -16,11 +16,10 @@ from postroom.mail.outgoing.identity import Identities
 from postroom.mail.outgoing.model import StrictAddress
 from postroom.mailbox.bound import Bound
 from postroom.mailbox.records import senders_of
-from postroom.mailbox.senttexts import texts_of_sent
 from postroom.policy.detectors import found
-from postroom.policy.filefacts import facts_of_file
 from postroom.policy.outbound import Judgement, judge
 from postroom.policy.outbound.correspondence import asked_about
+from postroom.policy.outbound.files import with_files
 from postroom.policy.outbound.ownsecrets import OwnSecrets
 from postroom.policy.outbound.plan import Answered, Plan, SendEvidence, SentRecord
 from postroom.policy.outbound.plan import Operation as Purpose
@@ -75,7 +74,7 @@ class Judge:
         """How it ends, at the most. Raises a `GatewayError` if what it rests on cannot be had now."""
         files = plan.outgoing.files
         if files:
-            plan = await asyncio.to_thread(_with_files, plan)
+            plan = await asyncio.to_thread(with_files, plan)
         evidence = await self._evidence()
         asked = asked_about(plan, self.rules, evidence)
         if asked:
@@ -123,19 +122,6 @@ class Judge:
                 if self._sight.judged(row).authentication.dmarc != "fail":
                     told |= dict.fromkeys(told.keys() & senders_of([row]).keys(), True)
         return told
-
-
-def _with_files(plan: Plan) -> Plan:
-    """With what is known of its files, and what they say."""
-    files = plan.outgoing.files
-    told = texts_of_sent(files)
-    return replace(
-        plan,
-        files=tuple(facts_of_file(one, at) for at, one in enumerate(files)),
-        file_texts=tuple(told.texts),
-        file_pages=tuple(told.pages),
-        files_unread=told.unread,
-    )
 
 
 def _record(message: OwnMessage) -> SentRecord:

@@ -96,6 +96,12 @@ class ContentRules:
     """By name; one that is missing is off."""
     patterns: tuple[ContentPattern, ...] = ()
 
+    @property
+    def removes_anything(self) -> bool:
+        """Whether something may be found that is not to be shown."""
+        found = (*self.detectors.values(), *(one.action for one in self.patterns))
+        return any(action <= Finding.REDACT for action in found)
+
 
 UNBOUND = ContentRules()
 """Of a reader whose mailboxes are whole."""

@@ -57,6 +57,10 @@ class Redaction:
         """What is to be done where this is found."""
         return self._actions.get(name, Finding.OFF)
 
+    def removes(self, name: str) -> bool:
+        """Whether what this finds is removed, or takes more with it."""
+        return name in self._removing
+
     def names(self, text: str, context: str = "", *, subject: bool = False) -> frozenset[str]:
         """Everything that is found in a text that is not shown like that, whatever is done about it."""
         text = text[:SCAN_CHARS]

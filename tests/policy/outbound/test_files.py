@@ -7,6 +7,8 @@ import pytest
 from postroom.base.levels import Outcome
 from postroom.mail.outgoing.model import OutgoingFile
 from postroom.policy.attachmentrules import PartFacts
+from postroom.policy.outbound.supposing import Supposed, suppose
+from tests.policy.declaring import granted
 from tests.policy.outbound.sending import CAROL, PDF, judged, opened, plan, rules
 
 ALLOWED = "mode: send, recipients: {allow: [internal]}, attachments: {mode: allow"
@@ -57,3 +59,10 @@ def test_a_file_of_which_nothing_is_known_is_not_sent() -> None:
     assert judged(wanted, opened("mode: send")).outcome is Outcome.DENY
     known = plan(CAROL, octets_of_files=(file, file), files=(PDF, PDF))
     assert judged(known, opened("mode: send")).outcome is Outcome.SEND
+
+
+def test_what_is_supposed_to_be_sent_is_looked_through_with_its_files() -> None:
+    policy = granted("{outbound: {mode: send, recipients: {allow: [anyone]}, attachments: {mode: allow}}}")
+    code = OutgoingFile("a.txt", "text/plain", b"Your verification code is 482913")
+    found = suppose(policy, plan(CAROL, octets_of_files=(code,)).outgoing, Supposed())
+    assert "outbound.content.detectors.otp" in [one.rule for one in found.reasons]

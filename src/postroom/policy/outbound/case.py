@@ -10,8 +10,8 @@ from postroom.mail.outgoing.model import StrictAddress
 from postroom.mail.unseen import without_unseen
 from postroom.policy.outbound.decoding import decoded
 from postroom.policy.outbound.hosts import hosts_of_page, hosts_of_text
-from postroom.policy.outbound.pages import readings, run_together
 from postroom.policy.outbound.plan import Plan, SendEvidence
+from postroom.policy.pagewords import readings, run_together
 
 
 class Case:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from postroom.mail.url import find_urls, host_in_label, read_url
 from postroom.policy.contentrules import UNBOUND
 from postroom.policy.detectors.shadow import shadow
-from postroom.policy.outbound.pages import addresses_of
+from postroom.policy.pagewords import addresses_of
 from postroom.policy.shownlinks import addresses
 
 _OF_MARKDOWN = re.compile(r"\]\([ \t]{0,8}<?([^\s()<>]{1,2000})|\]:[ \t]{0,8}<?([^\s()<>]{1,2000})")

@@ -11,8 +11,8 @@ from postroom.mail.outgoing.compose import checked, compose
 from postroom.mail.outgoing.model import Outgoing, StrictAddress
 from postroom.policy.detectors import found
 from postroom.policy.effective import Policy
-from postroom.policy.filefacts import facts_of_file
 from postroom.policy.outbound.compiling import acquainted, compile_outbound
+from postroom.policy.outbound.files import with_files
 from postroom.policy.outbound.judgement import Judgement, Reason
 from postroom.policy.outbound.judging import judge
 from postroom.policy.outbound.ownsecrets import OwnSecrets
@@ -44,10 +44,9 @@ def suppose(policy: Policy, outgoing: Outgoing, supposed: Supposed) -> Judgement
         len(compose(outgoing)),
         Operation.SEND_DRAFT if supposed.was_draft else Operation.SEND,
         own_draft=supposed.was_draft,
-        files=tuple(facts_of_file(one, at) for at, one in enumerate(outgoing.files)),
     )
     rules = compile_outbound(policy.outbound, policy.people, policy.limits.scan_chars)
-    return judge(plan, _evidence(policy, outgoing.recipients, supposed), rules)
+    return judge(with_files(plan), _evidence(policy, outgoing.recipients, supposed), rules)
 
 
 def _evidence(policy: Policy, recipients: Iterable[StrictAddress], supposed: Supposed) -> SendEvidence:

@@ -1,4 +1,4 @@
-"""The text in files that are to be sent, for whoever looks for what must not leave."""
+"""What files say, in every form that they may be read in: for whoever looks for what must not leave."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from postroom.mail.charset import decode
 from postroom.mail.header import decode_words
 from postroom.mail.model import MimeType
 from postroom.mail.outgoing.model import OutgoingFile
-from postroom.mail.parse import leaves, split_message
+from postroom.mail.parameters import parse_mime_value
+from postroom.mail.parse import assemble, leaves, split_message
 from postroom.mail.parts import Leaf
 from postroom.mail.sniff import sniff
-from postroom.mailbox.filetexts import body_of_file
 
-MOST = 1 << 20
+MOST = 1_000_000
 """Octets of text in the files of one message that are looked through."""
 _DEEPEST = 8
 """Messages in messages that are opened."""
@@ -22,11 +22,13 @@ _LARGE = 1_000
 """Octets of a leaf that is looked at by itself alone."""
 _MESSAGES = ("message/rfc822", "message/global")
 _TEXTS = ("text/", *_MESSAGES, "application/json", "application/xml", "image/svg+xml", "application/x-pem-file")
+_AS = {"text/html": "text/html", "text/calendar": "text/calendar"}
+"""How a file is read that is no plain text."""
 _PAGES = ("text/html", "application/xhtml+xml", "application/xml", "image/svg+xml")
 
 
 @dataclass(slots=True)
-class SentTexts:
+class FileWords:
     """What the files of a message say."""
 
     texts: list[str] = field(default_factory=list)
@@ -65,7 +67,7 @@ class SentTexts:
     def _add_text(self, kind: MimeType, octets: bytes, *, is_page: bool) -> None:
         """In the charset that it is said to have, and in the one that its octets would be read in without."""
         charset = kind.parameters.get("charset")
-        body = body_of_file("text/html" if is_page else "text/plain", charset, octets)
+        body = _body("text/html" if is_page else "text/plain", charset, octets)
         said = list(dict.fromkeys((body, decode(octets, None))))
         (self.pages if is_page else self.texts).extend(said)
         self.texts += [_unfolded(one) for one in said if "BEGIN:V" in one]
@@ -78,12 +80,29 @@ class SentTexts:
         return taken
 
 
-def texts_of_sent(files: Iterable[OutgoingFile]) -> SentTexts:
-    """The texts of all of them. Takes time with their octets."""
-    found = SentTexts()
+def words_in(files: Iterable[OutgoingFile]) -> FileWords:
+    """What all of them say. Takes time with their octets."""
+    found = FileWords()
     for one in files:
-        found.add(_type(one.content_type), one.octets)
+        found.add(parse_mime_value(one.content_type.encode()), one.octets)
     return found
+
+
+def as_message(content_type: str, charset: str | None, octets: bytes) -> bytes:
+    """A file as the only body of a message, for whoever reads messages."""
+    kind = _AS.get(content_type, "text/plain")
+    named = f'; charset="{charset}"' if charset and _is_plain(charset) else ""
+    return f"Content-Type: {kind}{named}\r\nContent-Transfer-Encoding: binary\r\n\r\n".encode() + octets
+
+
+def _is_plain(charset: str) -> bool:
+    return charset.isascii() and charset.isprintable() and not set(charset) & set('"\\;')
+
+
+def _body(content_type: str, charset: str | None, octets: bytes) -> str:
+    """All text of a file, as it is read, with no rule over it; of a page the HTML."""
+    content = assemble(split_message(as_message(content_type, charset, octets)))
+    return "\n".join(body.text for body in content.bodies)
 
 
 def _around(message: bytes, found: Iterable[Leaf]) -> bytes:
@@ -96,13 +115,6 @@ def _around(message: bytes, found: Iterable[Leaf]) -> bytes:
             pieces.append(message[position:start])
             position = start + len(octets)
     return b"\n".join([*pieces, message[position:]])
-
-
-def _type(content_type: str) -> MimeType:
-    kind, _, rest = content_type.partition(";")
-    name, _, value = rest.partition("=")
-    charset = {"charset": value.strip().strip('"')} if name.strip().lower() == "charset" else {}
-    return MimeType(kind.strip().lower(), charset)
 
 
 def _unfolded(text: str) -> str:

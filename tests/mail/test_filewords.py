@@ -6,8 +6,8 @@ import base64
 
 import pytest
 
+from postroom.mail.filewords import MOST, words_in
 from postroom.mail.outgoing.model import OutgoingFile
-from postroom.mailbox.senttexts import MOST, texts_of_sent
 
 SAID = "Your code is 482913"
 EML = f"From: a@b.example\r\nSubject: Hello\r\n\r\n{SAID}\r\n".encode()
@@ -43,25 +43,25 @@ def file(kind: str, octets: bytes, name: str = "a.txt") -> OutgoingFile:
     ],
 )
 def test_text_is_found(kind: str, octets: bytes) -> None:
-    told = texts_of_sent([file(kind, octets)])
+    told = words_in([file(kind, octets)])
     assert any(SAID in text for text in told.texts)
     assert not told.unread
 
 
 def test_a_page_is_kept_as_a_page() -> None:
-    told = texts_of_sent([file("text/html", b"<p>Your <b>code</b></p>"), file("text/plain", b"<html>Second")])
+    told = words_in([file("text/html", b"<p>Your <b>code</b></p>"), file("text/plain", b"<html>Second")])
     assert told.pages == ["<p>Your <b>code</b></p>", "<html>Second"]
 
 
 def test_what_holds_no_text_says_nothing() -> None:
-    told = texts_of_sent([file("application/pdf", b"%PDF-1.4 x"), file("image/png", b"\x89PNG\r\n\x1a\n")])
+    told = words_in([file("application/pdf", b"%PDF-1.4 x"), file("image/png", b"\x89PNG\r\n\x1a\n")])
     assert (told.texts, told.pages, told.unread) == ([], [], False)
 
 
 def test_more_text_than_is_looked_through_is_unread() -> None:
     half = file("text/plain", b"x" * (MOST // 2))
-    assert not texts_of_sent([half, half]).unread
-    assert texts_of_sent([half, half, file("text/plain", b"x")]).unread
+    assert not words_in([half, half]).unread
+    assert words_in([half, half, file("text/plain", b"x")]).unread
 
 
 def test_a_large_file_in_a_message_takes_no_room_of_its_text() -> None:
@@ -69,7 +69,7 @@ def test_a_large_file_in_a_message_takes_no_room_of_its_text() -> None:
     octets = (
         NESTED[: -len(b"--b--\r\n")] + b"--b\r\nContent-Type: image/png\r\nContent-Transfer-Encoding: base64\r\n\r\n"
     )
-    told = texts_of_sent([file("message/rfc822", octets + picture + b"\r\n--b--\r\n")])
+    told = words_in([file("message/rfc822", octets + picture + b"\r\n--b--\r\n")])
     assert any(SAID in text for text in told.texts)
     assert not told.unread
 
@@ -77,13 +77,13 @@ def test_a_large_file_in_a_message_takes_no_room_of_its_text() -> None:
 def test_a_message_of_too_many_parts_is_unread() -> None:
     parts = b"--b\r\n\r\nx\r\n" * 2_000
     octets = b"Subject: x\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n" + parts + b"--b--\r\n"
-    assert texts_of_sent([file("message/rfc822", octets)]).unread
+    assert words_in([file("message/rfc822", octets)]).unread
 
 
 def test_messages_too_deep_in_each_other_are_unread() -> None:
     octets = EML
     for _ in range(7):
         octets = b"Subject: x\r\nContent-Type: message/rfc822\r\n\r\n" + octets
-    assert any(SAID in text for text in texts_of_sent([file("message/rfc822", octets)]).texts)
+    assert any(SAID in text for text in words_in([file("message/rfc822", octets)]).texts)
     deeper = b"Subject: x\r\nContent-Type: message/rfc822\r\n\r\n" + octets
-    assert texts_of_sent([file("message/rfc822", deeper)]).unread
+    assert words_in([file("message/rfc822", deeper)]).unread
