@@ -18,6 +18,7 @@ from postroom.mailbox.bound import Bound
 from postroom.mailbox.records import senders_of
 from postroom.policy.detectors import found
 from postroom.policy.outbound import Judgement, judge
+from postroom.policy.outbound.compiling import WayOut
 from postroom.policy.outbound.correspondence import asked_about
 from postroom.policy.outbound.files import with_files
 from postroom.policy.outbound.ownsecrets import OwnSecrets
@@ -25,7 +26,7 @@ from postroom.policy.outbound.plan import Answered, Plan, SendEvidence, SentReco
 from postroom.policy.outbound.plan import Operation as Purpose
 from postroom.policy.outbound.replies import PolicyReply, reply_under
 from postroom.policy.outbound.rules import OutboundRules
-from postroom.policy.people import compile_addresses, named_in
+from postroom.policy.people import named_in
 from postroom.store.own import Own, OwnMessage
 
 __all__ = ["Answered", "Judge", "Judgement", "Means", "Plan", "Purpose", "answered", "is_sent", "refusal"]
@@ -39,7 +40,7 @@ Keys = frozenset[str]
 class Means:
     """What judging takes beside the caller's sight."""
 
-    rules: tuple[OutboundRules, ...]
+    way: WayOut
     own: Own
     secrets: OwnSecrets
     turn: asyncio.Lock
@@ -52,12 +53,11 @@ class Judge:
     def __init__(self, sight: Bound, means: Means) -> None:
         self._sight = sight
         self._means = means
-        self._people = sight.policy.people
 
     @property
     def rules(self) -> Sequence[OutboundRules]:
         """Of each policy, the grant first."""
-        return self._means.rules
+        return self._means.way.rules
 
     def reply(self, shown: Shown, identities: Identities, *, everyone: bool) -> PolicyReply:
         """Whom an answer to a message goes to, and of what it is one."""
@@ -97,13 +97,13 @@ class Judge:
         await self._means.own.forget_sent(message_id)
 
     async def _evidence(self) -> SendEvidence:
-        own, now = self._means.own, self._sight.now()
+        own, known, now = self._means.own, self._means.way.known, self._sight.now()
         sent = await own.sent(now - _LOOKED_BACK)
         return SendEvidence(
             now=now,
-            internal=compile_addresses(("internal", "self"), self._people, tags=False),
-            own=compile_addresses(("self",), self._people, tags=False),
-            contacts=compile_addresses(("list:contacts",), self._people, tags=False),
+            internal=known.internal,
+            own=known.own,
+            contacts=known.contacts,
             secrets=self._means.secrets,
             detect=found,
             sent=tuple(map(_record, sent)),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from postroom.base.caller import Caller, Toolset
 from postroom.base.clock import Clock
@@ -18,7 +20,7 @@ from postroom.mailbox.judge import Judge, Means
 from postroom.mailbox.sealeduids import SealedFiles, SealedNaming
 from postroom.mailbox.setting import setting_of
 from postroom.policy.effective import Policy
-from postroom.policy.outbound.compiling import compile_outbound
+from postroom.policy.outbound.compiling import WayOut, way_out
 from postroom.policy.outbound.ownsecrets import OwnSecrets
 from postroom.policy.snapshot import Policies
 from postroom.store.database import Database
@@ -27,6 +29,23 @@ from postroom.store.own import Own
 _MOST = 64
 """Policies and mailboxes of which something is kept."""
 _MOST_IDENTITIES = 1_000
+T = TypeVar("T")
+
+
+class _Kept(Generic[T]):
+    """Values by what they are of, made when they are first asked for; those that were not for longest are let go."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._values: OrderedDict[Hashable, T] = OrderedDict()
+
+    def of(self, key: Hashable, make: Callable[[], T]) -> T:
+        if key not in self._values:
+            self._values[key] = make()
+        self._values.move_to_end(key)
+        if len(self._values) > self._most:
+            self._values.popitem(last=False)
+        return self._values[key]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +64,12 @@ class Sights:
     def __init__(self, seal: Seal, clock: Clock, governance: Governance) -> None:
         self._database = governance.database
         self._secrets = governance.secrets
-        self._owns: OrderedDict[tuple[str, str], Own] = OrderedDict()
+        self._owns = _Kept[Own](_MOST_IDENTITIES)
         self._turns: defaultdict[tuple[str, str], asyncio.Lock] = defaultdict(asyncio.Lock)
         self._seal = seal
         self._clock = clock
-        self._memories: OrderedDict[tuple[str, bytes], Memory] = OrderedDict()
+        self._memories = _Kept[Memory](_MOST)
+        self._ways_out = _Kept[WayOut](_MOST)
 
     def bound(self, caller: Caller, settings: MailboxConfig, account: Account, policy: Policy) -> Bound:
         """What a bound caller may see of a mailbox under its policy."""
@@ -68,7 +88,7 @@ class Sights:
     def judge(self, caller: Caller, settings: MailboxConfig, account: Account, policy: Policy) -> Judge:
         """What its policy makes of what it wants to send from there."""
         means = Means(
-            rules=compile_outbound(policy.outbound, policy.people, policy.limits.scan_chars),
+            way=self._ways_out.of((settings.name, policy.hash), lambda: way_out(policy)),
             own=self._own(caller, settings),
             secrets=self._secrets,
             turn=self._turns[caller.identity, settings.name],
@@ -77,18 +97,10 @@ class Sights:
 
     def _own(self, caller: Caller, settings: MailboxConfig) -> Own:
         key = (caller.identity, settings.name)
-        if key not in self._owns:
-            self._owns[key] = Own(self._database, *key)
-        self._owns.move_to_end(key)
-        if len(self._owns) > _MOST_IDENTITIES:
-            self._owns.popitem(last=False)
-        return self._owns[key]
+        return self._owns.of(key, lambda: Own(self._database, *key))
 
     def _memory(self, settings: MailboxConfig, policy: Policy) -> Memory:
-        key = (settings.name, policy.hash)
-        if key not in self._memories:
-            self._memories[key] = Memory(MessageCache(), KnownHeads(setting_of(settings), policy.content))
-        self._memories.move_to_end(key)
-        if len(self._memories) > _MOST:
-            self._memories.popitem(last=False)
-        return self._memories[key]
+        return self._memories.of(
+            (settings.name, policy.hash),
+            lambda: Memory(MessageCache(), KnownHeads(setting_of(settings), policy.content)),
+        )

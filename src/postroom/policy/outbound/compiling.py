@@ -24,6 +24,7 @@ from postroom.config.policies.values import list_named
 from postroom.config.section import Section
 from postroom.policy.attachmentrules import PartFacts, compile_attachments
 from postroom.policy.contentrules import ContentRules
+from postroom.policy.effective import Policy
 from postroom.policy.outbound.holding import compile_hold
 from postroom.policy.outbound.rules import (
     Circle,
@@ -70,6 +71,20 @@ def acquainted(people: People) -> Acquainted:
     """Of one mailbox."""
     patterns = (("internal", "self"), ("self",), ("list:contacts",))
     return Acquainted(*(compile_addresses(one, people, tags=False) for one in patterns))
+
+
+class WayOut(NamedTuple):
+    """All that a policy has to say of what is sent, compiled."""
+
+    rules: tuple[OutboundRules, ...]
+    """Of each of its parties, the grant first."""
+    known: Acquainted
+
+
+def way_out(policy: Policy) -> WayOut:
+    """Takes some milliseconds, so it is kept by whoever judges more than once."""
+    rules = compile_outbound(policy.outbound, policy.people, policy.limits.scan_chars)
+    return WayOut(rules, acquainted(policy.people))
 
 
 def _all_said(section: Section, key: str) -> bool:

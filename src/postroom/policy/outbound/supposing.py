@@ -11,7 +11,7 @@ from postroom.mail.outgoing.compose import checked, compose
 from postroom.mail.outgoing.model import Outgoing, StrictAddress
 from postroom.policy.detectors import found
 from postroom.policy.effective import Policy
-from postroom.policy.outbound.compiling import acquainted, compile_outbound
+from postroom.policy.outbound.compiling import Acquainted, way_out
 from postroom.policy.outbound.files import with_files
 from postroom.policy.outbound.judgement import Judgement, Reason
 from postroom.policy.outbound.judging import judge
@@ -45,13 +45,12 @@ def suppose(policy: Policy, outgoing: Outgoing, supposed: Supposed) -> Judgement
         Operation.SEND_DRAFT if supposed.was_draft else Operation.SEND,
         own_draft=supposed.was_draft,
     )
-    rules = compile_outbound(policy.outbound, policy.people, policy.limits.scan_chars)
-    return judge(with_files(plan), _evidence(policy, outgoing.recipients, supposed), rules)
+    rules, known = way_out(policy)
+    return judge(with_files(plan), _evidence(known, outgoing.recipients, supposed), rules)
 
 
-def _evidence(policy: Policy, recipients: Iterable[StrictAddress], supposed: Supposed) -> SendEvidence:
+def _evidence(known: Acquainted, recipients: Iterable[StrictAddress], supposed: Supposed) -> SendEvidence:
     wrote = frozenset(one.key for one in supposed.wrote)
-    known = acquainted(policy.people)
     correspondents: dict[str, Truth] = {one.key: one.key in wrote for one in recipients}
     return SendEvidence(
         now=supposed.now,
