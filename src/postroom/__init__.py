@@ -4,7 +4,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
 
     base/           words everybody uses
         errors  clock  caller  levels  kleene  expression  glob  domain  secret  tls  certificate  cause  refusal
-        token  seal  files  turns  logs
+        token  seal  files  turns  logs  meters
     mail/           pure values: octets to heads, parts and text
         model  parse  threads  transcript
         header  lines  charset  iso2022  address  addresstokens  date  head
@@ -68,7 +68,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
     events/         new mail reaches people: watchers find what happened, couriers tell it
         endpoint
     surfaces/       skins: HTTP API and MCP
-        http_connection  application  guard  authenticate  presence  bodies  responses
+        http_connection  application  load  guard  authenticate  presence  bodies  responses  metrics
         downloads
         http_api  routes  documents  openapi  mcp  toolbox
     version         one number

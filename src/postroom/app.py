@@ -19,6 +19,7 @@ import uvloop
 from postroom.base.clock import Clock, SystemClock
 from postroom.base.files import PRIVATE_UMASK
 from postroom.base.logs import Log
+from postroom.base.meters import Meters
 from postroom.base.seal import Seal
 from postroom.config import Config
 from postroom.mailbox.directory import Directory
@@ -41,10 +42,13 @@ from postroom.surfaces.authenticate import Authenticator
 from postroom.surfaces.documents import Documents
 from postroom.surfaces.guard import Guard
 from postroom.surfaces.http_connection import BoundedConnection
+from postroom.surfaces.metrics import MetricsApplication
 from postroom.version import VERSION
 
 _GRACE_SECONDS = 10
 """How long running requests may take to end after the process was asked to stop."""
+_BACKLOG = 512
+"""Connections that may wait to be accepted; more are refused by the system."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +88,13 @@ async def running(
         stack.callback(switch.close)
         listener = listener or bind(config.server.listen.host, config.server.listen.port)
         stack.callback(listener.close)
-        listener.listen(512)
+        listener.listen(_BACKLOG)
+        meters = Meters()
+        await stack.enter_async_context(_measured(config, meters))
         tasks = await stack.enter_async_context(asyncio.TaskGroup())
         trail = Trail(database, config.state_dir, clock, log)
         books = Books(database, clock, config.limits, trail, switch, tasks)
-        gate = _Gate(config, read_again or (lambda: config), _Inside(directory, database, books, clock, log))
+        gate = _Gate(config, read_again or (lambda: config), _Inside(directory, database, books, clock, log, meters))
         async with _kept(config, books, directory, tasks, clock), _answering(gate, listener, books, tasks, clock):
             yield Running(_url(listener), gate.reloading.again)
 
@@ -183,10 +189,28 @@ def stop_on_signals(stop: asyncio.Event) -> None:
         loop.add_signal_handler(number, stop.set)
 
 
+@asynccontextmanager
+async def _measured(config: Config, meters: Meters) -> AsyncIterator[None]:
+    """The metrics are given at their own address, if they have one, while the block runs."""
+    listen = config.server.metrics_listen
+    if listen is None:
+        yield
+        return
+    listener = bind(listen.host, listen.port)
+    async with asyncio.TaskGroup() as tasks:
+        server = _Server(MetricsApplication(meters))
+        serving = tasks.create_task(server.serve(sockets=[listener]))
+        try:
+            yield
+        finally:
+            server.should_exit = True
+            await serving
+
+
 class _Server(uvicorn.Server):
     """uvicorn that tells when it answers and leaves signals to us."""
 
-    def __init__(self, application: Application) -> None:
+    def __init__(self, application: Application | MetricsApplication) -> None:
         super().__init__(
             uvicorn.Config(
                 application,
@@ -196,6 +220,7 @@ class _Server(uvicorn.Server):
                 log_config=None,
                 access_log=False,
                 server_header=False,
+                backlog=_BACKLOG,
                 timeout_graceful_shutdown=_GRACE_SECONDS,
             )
         )
@@ -219,6 +244,7 @@ class _Inside:
     books: Books
     clock: Clock
     log: Log
+    meters: Meters
 
 
 class _Gate:
@@ -228,7 +254,13 @@ class _Gate:
         server, limits, log = config.server, config.limits, inside.log
         self._inside = inside
         self._corridor = Corridor(
-            inside.directory, inside.clock, log, limits, inside.books, public_url=server.public_url
+            inside.directory,
+            inside.clock,
+            log,
+            limits,
+            inside.books,
+            public_url=server.public_url,
+            meters=inside.meters,
         )
         self.reloading = Reloading(config, read_again, self._take, inside.books.trail, log)
         self.application = Application(
@@ -236,8 +268,9 @@ class _Gate:
             self._authenticator(config),
             self._corridor,
             Documents(server.public_url, lambda: self.reloading.is_stale),
-            limits.request_max_bytes,
+            limits,
             log,
+            inside.meters,
         )
 
     def _take(self, config: Config) -> None:

@@ -98,4 +98,5 @@ def needed(names: list[str]) -> list[str]:
 
 
 def _raw(response: httpx2.Response) -> str:
-    return f"{response.status_code} {dict(response.headers)} {response.text}"
+    told = {name: value for name, value in response.headers.items() if name != "x-request-id"}
+    return f"{response.status_code} {told} {response.text}"

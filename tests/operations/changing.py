@@ -87,6 +87,11 @@ class Desk:
         chain = ("v", "seq", "prev", "mac", "key", "at")
         return [{k: v for k, v in json.loads(line).items() if k not in chain} for (line,) in lines]
 
+    def happened(self) -> list[str]:
+        """The events in the log that tell of more than that a call ended."""
+        events = [json.loads(line)["event"] for line in self.log.getvalue().splitlines()]
+        return [event for event in events if event != "call.done"]
+
     async def records(self) -> list[dict[str, Any]]:
         await self.trail.flush()
         return self.on_disk()

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from postroom.base.caller import Caller, Scope
 from postroom.base.clock import HandClock
 from postroom.base.logs import Log
+from postroom.base.meters import Meters
 from postroom.base.seal import KeyRing, Seal
 from postroom.base.token import token_hash
 from postroom.config import LimitsConfig, MailboxConfig, TokenConfig
@@ -62,8 +63,9 @@ async def serving(
         Authenticator(tokens, (), database, clock),
         corridor,
         Documents("http://localhost"),
-        1_000_000,
+        LimitsConfig(request_max_bytes=1_000_000),
         Log(clock, log),
+        Meters(),
     )
     clients = [
         httpx2.AsyncClient(
@@ -198,8 +200,12 @@ async def test_an_unexpected_failure_says_nothing_of_itself_on_either_surface(tm
     }
     assert (over_http.status_code, over_http.json()) == (500, body)
     assert (over_mcp["isError"], over_mcp["structuredContent"]) == (True, body)
-    first, second = (json.loads(line) for line in log.getvalue().splitlines())
-    assert first == second
+    lines = [json.loads(line) for line in log.getvalue().splitlines()]
+    first, second = (line for line in lines if line["event"] == "call.failed")
+    assert {**first, "request": ""} == {**second, "request": ""}
+    ended = [(line["request"], line["outcome"]) for line in lines if line["event"] == "call.done"]
+    assert ended == [(first["request"], "internal_error"), (second["request"], "internal_error")]
+    assert over_http.headers["x-request-id"] == first["request"]
     assert (first["event"], first["level"]) == ("call.failed", "error")
     assert (first["tool"], first["token"]) == ("mailboxes", "first")
     assert [error["type"] for error in first["errors"]] == ["RuntimeError", "KeyError"]
@@ -214,4 +220,6 @@ async def test_what_a_caller_can_do_wrong_is_never_logged_as_a_failure(tmp_path:
         await client.get("/mailboxes/none/folders")
         await call(client, "no_such_tool")
         await call(client, "list_messages", limit=0)
-    assert log.getvalue() == ""
+    lines = [json.loads(line) for line in log.getvalue().splitlines()]
+    assert {(line["level"], line["event"]) for line in lines} == {("info", "call.done")}
+    assert [line["tool"] for line in lines] == ["mailboxes", "list_folders", "unknown", "list_messages"]

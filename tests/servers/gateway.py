@@ -73,15 +73,15 @@ class Gateway:
 
 @contextlib.contextmanager
 def running_gateway(
-    folder: Path, mailboxes: str, tokens: Mapping[str, tuple[str, str]], limits: str = ""
+    folder: Path, mailboxes: str, tokens: Mapping[str, tuple[str, str]], limits: str = "", server: str = ""
 ) -> Iterator[Gateway]:
     """A gateway from YAML: `mailboxes` is a list's text, `tokens` are scopes and mailboxes by name."""
-    with gateway_thread(*written(folder, mailboxes, tokens, limits)) as gateway:
+    with gateway_thread(*written(folder, mailboxes, tokens, limits, server)) as gateway:
         yield gateway
 
 
 def written(
-    folder: Path, mailboxes: str, tokens: Mapping[str, tuple[str, str]], limits: str = ""
+    folder: Path, mailboxes: str, tokens: Mapping[str, tuple[str, str]], limits: str = "", server: str = ""
 ) -> tuple[Path, Mapping[str, str]]:
     """The configuration file of such a gateway, and its tokens by name."""
     minted = {name: mint().text.reveal() for name in tokens}
@@ -91,7 +91,7 @@ def written(
     ]
     path = folder / "postroom.yaml"
     path.write_text(
-        f"server: {{listen: '127.0.0.1:0', public_url: 'http://localhost:8000'}}\n{limits}\n"
+        f"server: {{listen: '127.0.0.1:0', public_url: 'http://localhost:8000'{server}}}\n{limits}\n"
         f"mailboxes:\n{mailboxes}\ntokens:\n" + "\n".join(lines) + "\n"
     )
     path.chmod(0o600)

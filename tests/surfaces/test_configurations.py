@@ -14,6 +14,7 @@ import pytest
 from postroom.base.caller import Toolset
 from postroom.base.clock import HandClock
 from postroom.base.logs import Log
+from postroom.base.meters import Meters
 from postroom.base.seal import KeyRing, Seal
 from postroom.base.token import token_hash
 from postroom.config import LimitsConfig, TokenConfig
@@ -64,8 +65,9 @@ async def test_a_request_ends_as_it_began_and_the_next_one_is_answered_anew(tmp_
         Authenticator([known], (), database, clock),
         before,
         Documents("http://localhost"),
-        1_000_000,
+        LimitsConfig(request_max_bytes=1_000_000),
         log,
+        Meters(),
     )
 
     def exchanged() -> None:

@@ -48,6 +48,14 @@ class Fields(TypedDict, total=False):
     version: str
 
 
+_DURATIONS = ((0.01, "<10ms"), (0.1, "<100ms"), (1.0, "<1s"), (10.0, "<10s"))
+
+
+def duration(seconds: float) -> str:
+    """The class that a time is logged as."""
+    return next((words for end, words in _DURATIONS if seconds < end), ">=10s")
+
+
 class Log:
     """Writes lines for one process; who logs gets it as an argument."""
 

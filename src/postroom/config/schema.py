@@ -51,6 +51,8 @@ class ServerConfig(Section):
     """Where clients reach the gateway, also through a proxy; requests under its host are taken."""
     allowed_hosts: tuple[AllowedHost, ...] = ()
     """Host headers to accept beside loopback and that of `public_url`; any other is answered 421."""
+    metrics_listen: ListenAddress | None = None
+    """Address and port where /metrics is given without a token; without one it needs a token with scope admin."""
     allowed_origins: tuple[Origin, ...] = ()
     """Origins of web pages that may call; any other is answered 403, a call without Origin is not asked."""
 
@@ -72,6 +74,8 @@ class LimitsConfig(Section):
     """How long a mail server may take to accept a connection and greet."""
     command_seconds: Seconds = 30.0
     """How long a mail server may take to answer one command."""
+    requests_at_once: Positive = 1000
+    """Requests that are answered at a time, waiting ones among them; more are answered 503 at once."""
     inbox_seconds: Seconds = 10.0
     """How long `inbox` waits for one mailbox before it answers without it."""
 

@@ -65,7 +65,7 @@ class Call:
     facts: dict[str, Any] = field(default_factory=dict)
     """What the handler noted."""
     request: str = ""
-    """The name of this call in the audit; empty for one that only reads."""
+    """The name of this call in the log and the audit."""
     place: Place = field(default_factory=Place)
     """Among those that hold much at once."""
     public_url: str = ""

@@ -19,7 +19,8 @@ from pydantic import ValidationError
 from postroom.base.caller import Caller, Toolset
 from postroom.base.clock import Clock
 from postroom.base.errors import Code, GatewayError, internal, invalid, not_found
-from postroom.base.logs import Log
+from postroom.base.logs import Log, duration
+from postroom.base.meters import Meters
 from postroom.config import LimitsConfig
 from postroom.mailbox.directory import Directory
 from postroom.mailbox.discretion import discreet
@@ -49,7 +50,7 @@ class Corridor:
     Without books everything that changes anything is refused: what cannot be written down is not done.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - whatever a call may need on its way
         self,
         directory: Directory,
         clock: Clock,
@@ -58,8 +59,10 @@ class Corridor:
         books: Books | None = None,
         catalogues: Mapping[Toolset, Catalogue] = CATALOGUES,
         public_url: str = "",
+        meters: Meters | None = None,
     ) -> None:
         self.catalogues = catalogues
+        self._meters = meters or Meters()
         self._public_url = public_url
         self._directory = directory
         self._clock = clock
@@ -112,21 +115,55 @@ class Corridor:
         return error
 
     async def perform(
-        self, name: str, arguments: Mapping[str, Any], caller: Caller, surface: Surface
+        self, name: str, arguments: Mapping[str, Any], caller: Caller, surface: Surface, request: str = ""
     ) -> dict[str, Any] | Blob:
-        """The answer as JSON values, or as octets to be streamed where that can be. Raises `GatewayError` alone."""
-        operation = await self.admit(name, caller, surface, arguments.get("mailbox"))
-        if caller.binding is None:
-            return await self._performed(operation, arguments, caller, surface)
-        policy = self._directory.policy(caller)
+        """The answer as JSON values, or as octets to be streamed where that can be. Raises `GatewayError` alone.
+
+        `request` is what the log and the audit call it; without one it gets a name here.
+        """
+        request = request or f"r_{secrets.token_hex(8)}"
+        with self._told(name, caller, surface, request):
+            operation = await self.admit(name, caller, surface, arguments.get("mailbox"))
+            call = self._call(operation, caller, surface, request)
+            if caller.binding is None:
+                return await self._performed(operation, arguments, call)
+            policy = self._directory.policy(caller)
+            try:
+                if policy is None:
+                    return await self._performed(operation, arguments, call)
+                with self._one_more(caller, policy.limits.concurrent):
+                    answer = await self._performed(operation, arguments, call)
+                return _within(answer, policy.limits.response_bytes)
+            except GatewayError as error:
+                raise discreet(error) from error
+
+    def _call(self, operation: Operation[Any, Any], caller: Caller, surface: Surface, request: str) -> Call:
+        failed = partial(self._failed, operation.name)
+        return Call(caller, surface, self._directory, failed, self._books, request=request, public_url=self._public_url)
+
+    @contextmanager
+    def _told(self, name: str, caller: Caller, surface: Surface, request: str) -> Iterator[None]:
+        """Count a call, and say in the log how it ended, once it has."""
+        since, outcome = self._clock.monotonic(), "cancelled"
         try:
-            if policy is None:
-                return await self._performed(operation, arguments, caller, surface)
-            with self._one_more(caller, policy.limits.concurrent):
-                answer = await self._performed(operation, arguments, caller, surface)
-            return _within(answer, policy.limits.response_bytes)
+            yield
+            outcome = "ok"
         except GatewayError as error:
-            raise discreet(error) from error
+            outcome = error.code
+            raise
+        finally:
+            seconds = self._clock.monotonic() - since
+            tool = name if name in self.catalogues[caller.toolset] else "unknown"
+            self._meters.call(tool, surface.value, outcome, seconds)
+            self._log.info(
+                "call.done",
+                request=request,
+                token=caller.token,
+                tool=tool,
+                method=surface.value,
+                outcome=outcome,
+                duration=duration(seconds),
+            )
 
     @contextmanager
     def _one_more(self, caller: Caller, most: int) -> Iterator[None]:
@@ -143,17 +180,17 @@ class Corridor:
                 del self._running[caller.token]
 
     async def _performed(
-        self, operation: Operation[Any, Any], arguments: Mapping[str, Any], caller: Caller, surface: Surface
+        self, operation: Operation[Any, Any], arguments: Mapping[str, Any], call: Call
     ) -> dict[str, Any] | Blob:
-        failed = partial(self._failed, operation.name)
-        call = Call(caller, surface, self._directory, failed, self._books, public_url=self._public_url)
+        caller = call.caller
         try:
             ask = await self._shaped(operation, arguments, call)
             if operation.effect.read_only:
                 return await self._read(operation, ask, call)
             mailbox = self._directory.named(caller, ask.mailbox).name if isinstance(ask, MailboxAsk) else None
         except GatewayError as error:
-            raise await self.refused(operation, caller, surface, error, arguments.get("mailbox")) from error.__cause__
+            named = arguments.get("mailbox")
+            raise await self.refused(operation, caller, call.surface, error, named) from error.__cause__
         return await self._change(operation, ask, call, mailbox)
 
     async def _shaped(self, operation: Operation[Any, Any], arguments: Mapping[str, Any], call: Call) -> Ask:
@@ -189,7 +226,7 @@ class Corridor:
         """Once begun it is finished, and its outcome written, whether anybody waits for the answer or not."""
         if self._books is None:
             raise unwritable()
-        call = replace(call, request=f"r_{secrets.token_hex(8)}", place=Place(self._books.large))
+        call = replace(call, place=Place(self._books.large))
         answer, error = await self._books.finish(self._carried_out(operation, ask, call, mailbox, self._books.trail))
         if error is not None:
             try:
@@ -208,7 +245,7 @@ class Corridor:
         except GatewayError as unavailable:
             return None, unavailable
         except Exception as unforeseen:  # noqa: BLE001 - it must not end the process that runs this for all
-            self._log.error("call.failed", unforeseen, tool=operation.name, token=call.caller.token)
+            self._unforeseen(operation, call, unforeseen)
             return None, internal()
         answer, error = None, None
         try:
@@ -239,8 +276,11 @@ class Corridor:
             self._failed(operation.name, error)
             raise
         except Exception as error:
-            self._log.error("call.failed", error, tool=operation.name, token=call.caller.token)
+            self._unforeseen(operation, call, error)
             raise internal() from error
+
+    def _unforeseen(self, operation: Operation[Any, Any], call: Call, error: Exception) -> None:
+        self._log.error("call.failed", error, request=call.request, tool=operation.name, token=call.caller.token)
 
     def _failed(self, tool: str, error: GatewayError) -> None:
         """Log a mail server's failure; what a caller did wrong is the caller's business."""

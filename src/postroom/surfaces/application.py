@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
@@ -10,8 +11,11 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from postroom.base.caller import Toolset
 from postroom.base.errors import Code, GatewayError, internal, not_found
 from postroom.base.logs import Log
+from postroom.base.meters import Meters
+from postroom.config import LimitsConfig
 from postroom.operations.perform import Corridor
 from postroom.surfaces import mcp
 from postroom.surfaces.authenticate import Authenticator
@@ -19,6 +23,8 @@ from postroom.surfaces.bodies import Bodies, is_json, parse_json
 from postroom.surfaces.documents import Documents
 from postroom.surfaces.guard import Guard
 from postroom.surfaces.http_api import HttpApi
+from postroom.surfaces.load import Load, no_room
+from postroom.surfaces.metrics import METRICS, metrics_page
 from postroom.surfaces.presence import while_present
 from postroom.surfaces.responses import (
     empty_response,
@@ -51,12 +57,15 @@ class Application:
         authenticator: Authenticator,
         corridor: Corridor,
         documents: Documents,
-        max_bytes: int,
+        limits: LimitsConfig,
         log: Log,
+        meters: Meters,
     ) -> None:
         self._guard = guard
+        self._meters = meters
+        self._load = Load(limits.requests_at_once, meters)
         self._documents = documents
-        self._bodies = Bodies(max_bytes)
+        self._bodies = Bodies(limits.request_max_bytes)
         self._log = log
         self.serve(authenticator, corridor)
 
@@ -67,24 +76,34 @@ class Application:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
-        request = Request(scope, receive)
+        if not self._load.begin():
+            await error_response(no_room(), {"Connection": "close"})(scope, receive, send)
+            return
         try:
-            response = await self._answer(request)
+            await self._answered(Request(scope, receive), send)
+        finally:
+            self._load.end()
+
+    async def _answered(self, request: Request, send: Send) -> None:
+        name = f"r_{secrets.token_hex(8)}"
+        try:
+            response = await self._answer(request, name)
         except ClientDisconnect:
             return
         except asyncio.CancelledError:
             # The process stops and does not wait any longer: the client is told so before the end.
             stopping = GatewayError(Code.UNAVAILABLE, "The gateway is stopping. Try again in a moment.", retry_after=5)
-            await error_response(stopping, {"Connection": "close"})(scope, receive, send)
+            await error_response(stopping, {"Connection": "close"})(request.scope, request.receive, send)
             raise
         except GatewayError as error:
             response = error_response(error)
         except Exception as error:  # noqa: BLE001 - a fault of the skin itself still gets our shape, and the log a trace
-            self._log.error("request.failed", error)
+            self._log.error("request.failed", error, request=name)
             response = error_response(internal())
-        await response(scope, receive, send)
+        response.headers["X-Request-Id"] = name
+        await response(request.scope, request.receive, send)
 
-    async def _answer(self, request: Request) -> Response:
+    async def _answer(self, request: Request, name: str) -> Response:
         refused = self._foreign(request) or self._open_page(request)
         if refused is not None:
             return refused
@@ -92,9 +111,12 @@ class Application:
         caller = await service.authenticator.caller(request.headers.get("authorization"), _source(request))
         if caller is None:
             return _unauthorized("authorization" in request.headers)
-        if request.scope["path"] in _MCP_PATHS:
-            return await self._mcp(request, Toolbox(service.corridor, caller))
-        return await service.http_api.answer(request, caller)
+        path = request.scope["path"]
+        if path in _MCP_PATHS:
+            return await self._mcp(request, Toolbox(service.corridor, caller, name))
+        if path == METRICS and caller.toolset is Toolset.MAILBOX:
+            return metrics_page(request, caller, self._meters)
+        return await service.http_api.answer(request, caller, name)
 
     def _foreign(self, request: Request) -> Response | None:
         if not self._guard.host_allowed(request.headers.get("host")):

@@ -30,11 +30,12 @@ class HttpApi:
         self._bodies = bodies
         self._routes = {toolset: Routes(catalogue.values()) for toolset, catalogue in corridor.catalogues.items()}
 
-    async def answer(self, request: Request, caller: Caller) -> Response:
+    async def answer(self, request: Request, caller: Caller, name: str) -> Response:
+        """`name` is what the log and the audit call the request."""
         async with AsyncExitStack() as held:
-            return await self._answer(request, caller, held)
+            return await self._answer(request, caller, name, held)
 
-    async def _answer(self, request: Request, caller: Caller, held: AsyncExitStack) -> Response:
+    async def _answer(self, request: Request, caller: Caller, name: str, held: AsyncExitStack) -> Response:
         try:
             match = self._match(request, caller)
             mailbox = match.arguments.get("mailbox")
@@ -43,7 +44,7 @@ class HttpApi:
                 arguments = await self._arguments(request, match, held)
             except GatewayError as error:
                 raise await self._corridor.refused(match.operation, caller, Surface.HTTP, error, mailbox) from None
-            work = self._corridor.perform(match.operation.name, arguments, caller, Surface.HTTP)
+            work = self._corridor.perform(match.operation.name, arguments, caller, Surface.HTTP, name)
             answer = await while_present(request.receive, work)
         except GatewayError as error:
             allow = error.details.get("allow")

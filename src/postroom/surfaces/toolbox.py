@@ -44,9 +44,10 @@ class Toolbox:
     name = "postroom"
     version = VERSION
 
-    def __init__(self, corridor: Corridor, caller: Caller) -> None:
+    def __init__(self, corridor: Corridor, caller: Caller, request: str = "") -> None:
         self._corridor = corridor
         self._caller = caller
+        self._request = request
         self.instructions = INSTRUCTIONS[caller.toolset]
 
     def list(self) -> list[dict[str, Any]]:
@@ -55,7 +56,7 @@ class Toolbox:
 
     async def call(self, name: str, arguments: dict[str, Any]) -> tuple[dict[str, Any], bool]:
         try:
-            answer = await self._corridor.perform(name, arguments, self._caller, Surface.MCP)
+            answer = await self._corridor.perform(name, arguments, self._caller, Surface.MCP, self._request)
         except GatewayError as error:
             return error.body(), True
         if isinstance(answer, Blob):
