@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bench import report
+from bench.arrivals import Delay, delays
 from bench.corpus import Places
 from bench.jobs import JOBS, Job
 from bench.memory import Growth, growths
@@ -24,8 +25,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     effort = Effort(asked.rounds, asked.seconds)
     with mail_server(asked.folder / "mail", asked.large, asked.small) as server:
         outcomes = run(jobs, server, effort)
+        late = arrivals(server) if not asked.jobs or "J9" in asked.jobs.split(",") else []
         grown = [] if asked.jobs else memory(server)
-    shown = report.table(outcomes, grown)
+    shown = report.table(outcomes, grown, late)
     print(shown)
     if asked.write:
         _PAGE.write_text(report.page(shown, asked.machine or report.machine(), asked.large, asked.small))
@@ -44,6 +46,13 @@ def memory(server: MailServer) -> list[Growth]:
     print("measuring memory ...", file=sys.stderr)
     with tempfile.TemporaryDirectory() as folder, gateway(Path(folder), server) as running:
         return growths(running, Places(server.large))
+
+
+def arrivals(server: MailServer) -> list[Delay]:
+    """How late new mail is told, by a gateway of its own."""
+    print("measuring J9: new mail ...", file=sys.stderr)
+    with tempfile.TemporaryDirectory() as folder:
+        return delays(server, Path(folder))
 
 
 def _told(job: Job) -> Job:

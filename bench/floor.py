@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from types import TracebackType
 from typing import Self
@@ -63,6 +63,17 @@ class Imap:
             date = message.received.strftime("%d-%b-%Y %H:%M:%S +0000").encode()
             parts.append(b' %s "%s" {%d+}\r\n%s' % (flags, date, len(message.octets), message.octets))
         self.run(b"".join(parts))
+
+    def lines(self) -> Iterator[bytes]:
+        """Lines as they come, until somebody hangs up."""
+        rest = b""
+        while chunk := self._socket.recv(_CHUNK):
+            *whole, rest = (rest + chunk).split(b"\r\n")
+            yield from whole
+
+    def hang_up(self) -> None:
+        """End it without a word, also under a reader in another thread."""
+        self._socket.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
         with contextlib.suppress(OSError, EOFError):

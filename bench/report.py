@@ -8,16 +8,28 @@ import subprocess
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from bench import arrivals
+from bench.arrivals import Delay
 from bench.memory import AT_MOST, Growth
 from bench.rounds import Outcome
 
 COMMAND = "python -m bench --write"
 
 
-def table(outcomes: Sequence[Outcome], growths: Sequence[Growth]) -> str:
-    """Markdown: one line for each job, then one for each growth."""
+def table(outcomes: Sequence[Outcome], growths: Sequence[Growth], delays: Sequence[Delay] = ()) -> str:
+    """Markdown: one line for each job, then one for each delay and each growth."""
     lines = ["| job | floor | Postroom | 95 % under | as a ratio | target |", "| --- | --: | --: | --: | --: | --: |"]
     lines += [_line(outcome) for outcome in outcomes]
+    if delays:
+        lines += [
+            "",
+            "| J9: new mail, after the raw IDLE line | median | 95 % under | target |",
+            "| --- | --: | --: | --: |",
+        ]
+        lines += [
+            f"| {one.what} | {one.median:.1f} ms | {one.slow:.1f} ms{_mark(one.good)} | {arrivals.AT_MOST:g} ms |"
+            for one in delays
+        ]
     if growths:
         lines += ["", "| memory | growth | target |", "| --- | --: | --: |"]
         lines += [f"| {one.what} | {one.megabytes:.1f} MB{_mark(one.good)} | {AT_MOST:g} MB |" for one in growths]

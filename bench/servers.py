@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import json
 import os
@@ -15,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from bench.corpus import VERSION, Corpus
 from bench.floor import PASSWORD, Imap
@@ -27,6 +29,7 @@ _PATIENCE = 30.0
 _BATCH = 250
 """Messages that are put into a folder at a time."""
 _CONNECTIONS = 4
+_SECRET = "POSTROOM_BENCH_HOOK"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,14 @@ class Gateway:
     pid: int
 
 
+@dataclass(frozen=True, slots=True)
+class Hook:
+    """A mailbox that is watched, and the port of this machine where a receiver is told of its new mail."""
+
+    mailbox: str
+    port: int
+
+
 @contextlib.contextmanager
 def mail_server(folder: Path, large: int, small: int) -> Iterator[MailServer]:
     """Mail is made on the first run and kept in `folder`, for as long as the same mail is wanted; no sent mail is."""
@@ -63,7 +74,7 @@ def mail_server(folder: Path, large: int, small: int) -> Iterator[MailServer]:
         shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o755)
-    server = MailServer(_free_port(), _free_port(), large, small)
+    server = MailServer(free_port(), free_port(), large, small)
     with (
         _process([_program(), "-F", "-c", str(_configured(folder, server.port))], server.port),
         _process([sys.executable, "-m", "bench.sink", str(server.smtp_port)], server.smtp_port),
@@ -94,19 +105,22 @@ def _empty_sent(server: MailServer) -> None:
 
 
 @contextlib.contextmanager
-def gateway(folder: Path, server: MailServer, *, caches: bool = True) -> Iterator[Gateway]:
+def gateway(folder: Path, server: MailServer, *, caches: bool = True, hook: Hook | None = None) -> Iterator[Gateway]:
     """`postroom serve` with a configuration of its own in `folder`."""
-    port, token, relay = _free_port(), mint().text.reveal(), mint().text.reveal()
+    port, token, relay = free_port(), mint().text.reveal(), mint().text.reveal()
     folder.mkdir(parents=True, exist_ok=True)
     config = folder / "postroom.yaml"
-    config.write_text(json.dumps(_configuration(port, server, (token, relay), folder / "state")))
+    settings = _configuration(port, server, (token, relay), folder / "state")
+    if hook is not None:
+        _add_hook(settings["mailboxes"], hook)
+    config.write_text(json.dumps(settings))
     config.chmod(0o600)
     command = [sys.executable, "-m", "bench.unhurried" if caches else "bench.uncached"]
     with _process([*command, "serve", "--config", str(config)], port) as pid:
         yield Gateway(port, token, relay, pid)
 
 
-def _configuration(port: int, server: MailServer, tokens: tuple[str, str], state: Path) -> dict[str, object]:
+def _configuration(port: int, server: MailServer, tokens: tuple[str, str], state: Path) -> dict[str, Any]:
     """YAML can be written as JSON; `tokens` are the one whose mailboxes are whole, and the relay's."""
     token, relay = tokens
     imap = {"host": "127.0.0.1", "port": server.port, "tls": "none", "password": PASSWORD, "connections": _CONNECTIONS}
@@ -152,10 +166,28 @@ def _configuration(port: int, server: MailServer, tokens: tuple[str, str], state
     }
 
 
+def _add_hook(mailboxes: list[dict[str, Any]], hook: Hook) -> None:
+    """Have the mailbox watched, and its arrivals told at the port."""
+    watched = next(one for one in mailboxes if one["name"] == hook.mailbox)
+    watched["watch"] = ["INBOX"]
+    watched["webhooks"] = [
+        {
+            "name": "bench",
+            "url": f"http://127.0.0.1:{hook.port}/",
+            "secret_env": _SECRET,
+            "events": ["message.received"],
+            "unbound": True,
+            "ports": [hook.port],
+            "allow_private": ["127.0.0.1/32"],
+        }
+    ]
+
+
 @contextlib.contextmanager
 def _process(command: Sequence[str], port: int) -> Iterator[int]:
     """Its process id, once it listens."""
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    secret = {_SECRET: f"whsec_{base64.b64encode(bytes(32)).decode()}"}
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ | secret)
     try:
         _await(port, process)
         yield process.pid
@@ -174,7 +206,8 @@ def _await(port: int, process: subprocess.Popen[bytes]) -> None:
         time.sleep(0.05)
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """Of this machine, where nobody listens now."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         return int(listener.getsockname()[1])
 
