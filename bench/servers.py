@@ -12,7 +12,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -30,6 +30,7 @@ _BATCH = 250
 """Messages that are put into a folder at a time."""
 _CONNECTIONS = 4
 _SECRET = "POSTROOM_BENCH_HOOK"
+_HOOK_SECRET = {_SECRET: f"whsec_{base64.b64encode(bytes(32)).decode()}"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +77,8 @@ def mail_server(folder: Path, large: int, small: int) -> Iterator[MailServer]:
     folder.chmod(0o755)
     server = MailServer(free_port(), free_port(), large, small)
     with (
-        _process([_program(), "-F", "-c", str(_configured(folder, server.port))], server.port),
-        _process([sys.executable, "-m", "bench.sink", str(server.smtp_port)], server.smtp_port),
+        process([program(), "-F", "-c", str(configured(folder, server.port))], server.port),
+        process([sys.executable, "-m", "bench.sink", str(server.smtp_port)], server.smtp_port),
     ):
         if not filled:
             _fill(server)
@@ -116,7 +117,7 @@ def gateway(folder: Path, server: MailServer, *, caches: bool = True, hook: Hook
     config.write_text(json.dumps(settings))
     config.chmod(0o600)
     command = [sys.executable, "-m", "bench.unhurried" if caches else "bench.uncached"]
-    with _process([*command, "serve", "--config", str(config)], port) as pid:
+    with process([*command, "serve", "--config", str(config)], port) as pid:
         yield Gateway(port, token, relay, pid)
 
 
@@ -184,10 +185,11 @@ def _add_hook(mailboxes: list[dict[str, Any]], hook: Hook) -> None:
 
 
 @contextlib.contextmanager
-def _process(command: Sequence[str], port: int) -> Iterator[int]:
-    """Its process id, once it listens."""
-    secret = {_SECRET: f"whsec_{base64.b64encode(bytes(32)).decode()}"}
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ | secret)
+def process(command: Sequence[str], port: int, secrets: Mapping[str, str] = _HOOK_SECRET) -> Iterator[int]:
+    """Its process id, once it listens; `secrets` are in its environment."""
+    process = subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, **secrets}
+    )
     try:
         _await(port, process)
         yield process.pid
@@ -212,15 +214,16 @@ def free_port() -> int:
         return int(listener.getsockname()[1])
 
 
-def _program() -> str:
+def program() -> str:
+    """Where Dovecot is."""
     found = shutil.which("dovecot") or "/usr/sbin/dovecot"
     if not Path(found).exists():
         raise SystemExit("Dovecot is not installed: apt-get install dovecot-imapd")
     return found
 
 
-def _configured(folder: Path, port: int) -> Path:
-    """Dovecot's configuration; everything it writes lies in `folder`."""
+def configured(folder: Path, port: int, more: str = "") -> Path:
+    """Dovecot's configuration with `more` at its end; everything it writes lies in `folder`."""
     mail, user = folder / "mail", pwd.getpwuid(os.getuid()).pw_name
     mail.mkdir(exist_ok=True)
     as_root = os.getuid() == 0
@@ -280,6 +283,7 @@ def _configured(folder: Path, port: int) -> Path:
           chroot =
         }}
         default_client_limit = 8000
+        {more}
         """
     )
     return path
