@@ -15,8 +15,11 @@ from postroom.base.clock import Clock
 from postroom.base.token import TOKEN_PATTERN
 
 _LONGEST_VALUE = 200
+_SHORT = 24
 _LONGEST_CHAIN = 5
 _MOST_FRAMES = 20
+_ENCODED = json.JSONEncoder(separators=(",", ":")).encode
+"""In ASCII: some other characters end lines too."""
 _EVENT = re.compile(r"[a-z][a-z0-9_.]{0,63}", re.ASCII)
 _BEARER = re.compile(r"(?i)\b(bearer)\s+\S+")
 _AUTH = re.compile(r"(?i)\b(auth(?:enticate)?\s+[a-z0-9-]+)\s+\S+")
@@ -107,7 +110,7 @@ class _Lines(logging.Formatter):
         }
         if record.exc_info is not None and record.exc_info[1] is not None:
             line["errors"] = [_error(failure) for failure in _chain(record.exc_info[1])]
-        return json.dumps(line, separators=(",", ":"))  # in ASCII: some other characters end lines too
+        return _ENCODED(line)
 
 
 def _told(record: logging.LogRecord) -> dict[str, object]:
@@ -121,7 +124,10 @@ def _told(record: logging.LogRecord) -> dict[str, object]:
 def _clean(value: object) -> object:
     if isinstance(value, bool | int | float) or value is None:
         return value
-    text = TOKEN_PATTERN.sub("[secret]", str(value))
+    text = str(value)
+    if len(text) < _SHORT and " " not in text and text.isprintable():
+        return text  # too short for a token, and one word says nothing of what a login sends
+    text = TOKEN_PATTERN.sub("[secret]", text)
     text = _AUTH.sub(r"\1 [secret]", _BEARER.sub(r"\1 [secret]", text))
     return text if len(text) <= _LONGEST_VALUE else text[:_LONGEST_VALUE] + "…"
 
