@@ -40,6 +40,8 @@ class Plan:
     seed: int = 0
     receiver_deaths: int = 1_000_000
     """At the most; each may put a POST off for minutes."""
+    prefix: str = "soak"
+    """Of the users' names, whose mailboxes are new."""
 
 
 @dataclass(slots=True)
@@ -136,7 +138,7 @@ class Soak:
 
     @property
     def users(self) -> list[str]:
-        return [f"soak{number}" for number in range(self.plan.users)]
+        return [f"{self.plan.prefix}{number}" for number in range(self.plan.users)]
 
     @property
     def _log(self) -> Path:
