@@ -33,7 +33,7 @@ from postroom.precautions import warn
 from postroom.reloading import Reloading
 from postroom.store import keys
 from postroom.store.audit import Event
-from postroom.store.database import FILE_NAME, Database
+from postroom.store.database import Database
 from postroom.store.lock import one_gateway
 from postroom.store.switch import Switch
 from postroom.surfaces.application import Application
@@ -74,20 +74,17 @@ async def running(
     clock = clock or SystemClock()
     log = log or Log(clock)
     async with contextlib.AsyncExitStack() as stack:
-        path = config.state_dir / FILE_NAME
-        database = await Database.open(path, insecure_permissions=config.insecure_permissions)
+        database = await Database.of(config)
         stack.push_async_callback(database.close)
         stack.enter_context(one_gateway(config.state_dir))
         directory = await _directory(config, database, clock)
         stack.callback(directory.close)
-        switch = Switch.open(path)
-        stack.callback(switch.close)
         listener = listener or bind(config.server.listen.host, config.server.listen.port)
         stack.callback(listener.close)
         listener.listen(512)
         tasks = await stack.enter_async_context(asyncio.TaskGroup())
         trail = Trail(database, config.state_dir, clock, log)
-        books = Books(database, clock, config.limits, trail, switch, tasks)
+        books = Books(database, clock, config.limits, trail, Switch(database), tasks)
         gate = _Gate(config, read_again or (lambda: config), _Inside(directory, database, books, clock, log))
         async with _kept(config, books, directory, tasks, clock), _answering(gate, listener, books, tasks, clock):
             yield Running(_url(listener), gate.reloading.again)

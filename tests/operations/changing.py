@@ -103,11 +103,10 @@ async def desk(
 ) -> AsyncIterator[Desk]:
     clock, log, limits = HandClock(), io.StringIO(), limits or LimitsConfig()
     database = await Database.open(folder / FILE_NAME)
-    switch = Switch.open(folder / FILE_NAME)
     ports = {"work": refusing_port(), "home": refusing_port()}
     async with asyncio.TaskGroup() as tasks:
         trail = Trail(database, folder, clock, Log(clock, log))
-        books = Books(database, clock, limits, trail, switch, tasks)
+        books = Books(database, clock, limits, trail, Switch(database), tasks)
         held: list[Desk] = []
         corridor = Corridor(
             directory or directory_of(ports, clock),
@@ -121,7 +120,6 @@ async def desk(
         yield held[0]
         await books.drain(0)
         await trail.close()
-    switch.close()
     await database.close()
 
 

@@ -71,7 +71,7 @@ class Books:
     async def stopped(self, what: Stopped) -> bool:
         """Whether the operator has stopped that, as of this moment. Raises `unavailable` if nobody can tell."""
         try:
-            state = self._switch.state()
+            state = await self._switch.state()
         except StoreError as failure:
             raise unwritable() from failure
         return state is not None and state.covers(what)

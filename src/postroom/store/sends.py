@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from sqlite3 import Connection
 from typing import Any
 
 import orjson
 
+from postroom.store.connection import Connection
 from postroom.store.database import Database
 from postroom.store.spending import spend_in
 from postroom.store.times import to_text
