@@ -54,7 +54,7 @@ class Post:
     def _heard(self, _connection: object, _pid: int, _channel: str, letter: object) -> None:
         try:
             origin, topic, payload = json.loads(str(letter))
-        except ValueError:  # anybody who may use the database can send anything
+        except (ValueError, TypeError, RecursionError):  # anybody who may use the database can send anything
             self._board.missed()
             return
         if origin == self._origin:

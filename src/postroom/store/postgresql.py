@@ -25,7 +25,7 @@ _WRITING = f"BEGIN; SELECT pg_advisory_xact_lock({LOCK}); SAVEPOINT job"
 READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SAVEPOINT job"
 _CONNECT_SECONDS = 5.0
 _COMMAND_SECONDS = 20.0
-_SETTINGS = {
+SETTINGS = {
     "application_name": "postroom",
     # A gateway that is paused or cut off within a transaction loses it before those who wait for it give up.
     "idle_in_transaction_session_timeout": "5s",
@@ -177,7 +177,7 @@ async def connect(url: StoreUrl) -> asyncpg.Connection:
     """A connection to the database. Raises StoreError, which says what to do and holds no password."""
     try:
         connection = await asyncpg.connect(
-            url.text.reveal(), timeout=_CONNECT_SECONDS, command_timeout=_COMMAND_SECONDS, server_settings=_SETTINGS
+            url.text.reveal(), timeout=_CONNECT_SECONDS, command_timeout=_COMMAND_SECONDS, server_settings=SETTINGS
         )
     except asyncpg.PostgresError as failure:
         raise StoreError(f"{url} lets nobody in: {failure.args[0]}; check user, password and database") from failure
@@ -185,7 +185,9 @@ async def connect(url: StoreUrl) -> asyncpg.Connection:
         raise StoreError(f"{url} does not answer; see whether PostgreSQL runs there") from failure
     except OSError as failure:
         raise StoreError(f"{url} cannot be reached: {_reason(failure)}; see whether PostgreSQL runs there") from failure
-    except (asyncpg.InterfaceError, ValueError):
+    except asyncpg.InternalClientError as failure:
+        raise StoreError(f"{url} has no server as target_session_attrs wants it") from failure
+    except (asyncpg.InterfaceError, ValueError, OverflowError):
         # What it complains of may be a piece of the password that was taken for something else.
         told = "is not understood; check store, where a character such as / or @ of a password is written as %2F or %40"
         raise StoreError(f"{url} {told}") from None
