@@ -48,7 +48,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
         database  connection  worker  batches  sqlite  postgresql  schema  migrations  announcing  hearing  lock
         times  tokens  keys  sends  spending  switch  own
         audit  auditkeys  audithead  auditcheck  auditlist
-        leases  deliveries
+        gateways  leases  deliveries
     mailbox/        the door: nobody else reaches IMAP, SMTP or the unfiltered account
         account  folders  naming  labels  reading  parsing  fetching  sections  session  cache  listing  searching
         changing  moving  labelling  organizing  outcomes
@@ -60,7 +60,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
         faults  wiring  health  checkup  remedies
     operations/     what the product does: declared once, run in one corridor
         operation  access  ask  answer  schema  faults  rate  perform  catalogue
-        books  places  journal  trail  entries
+        books  places  journal  debts  trail  entries  succession
         overview  inbox  filters  searching  reading  rows  knownrows  messages  room  blob  files  organizing
         threads  threadlists
         outgoing  drafting  delivery  sending

@@ -285,9 +285,9 @@ def test_with_the_first_key_kept_elsewhere_every_seal_is_checked(tmp_path: Path,
 async def test_an_intent_is_open_until_its_outcome(db: Database) -> None:
     intent = Event("intent", "mcp.send", START, "r_1", "agent", "work")
     await audit.record(db, [intent, replace(intent, request="r_2")])
-    assert [record["request"] for record in await audit.unsettled(db)] == ["r_1", "r_2"]
+    assert [record["request"] for record in await audit.unsettled(db, START)] == ["r_1", "r_2"]
     await audit.record(db, [replace(intent, phase="outcome", outcome="ok")])
-    assert [record["request"] for record in await audit.unsettled(db)] == ["r_2"]
+    assert [record["request"] for record in await audit.unsettled(db, START)] == ["r_2"]
 
 
 def _write_many(path: Path | None, url: str, name: str, count: int) -> None:

@@ -37,7 +37,7 @@ class Books:
         self.trail = trail
         self.large = asyncio.Semaphore(AT_ONCE)
         """Places for calls that hold much."""
-        self.journal = Journal(database, clock, limits.sends_per_hour)
+        self.journal = Journal(database, clock, limits.sends_per_hour, trail.gateway)
         self._database = database
         self._clock = clock
         self._limits = limits

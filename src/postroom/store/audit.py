@@ -13,6 +13,7 @@ import orjson
 from postroom.store.auditkeys import DayKey, key_of, sealed
 from postroom.store.connection import Connection, StatementError
 from postroom.store.database import Database
+from postroom.store.gateways import DEAD, dead
 from postroom.store.times import to_text
 from postroom.store.worker import StoreError
 
@@ -57,10 +58,24 @@ async def tip(db: Database) -> Tip:
     return await db.read(last)
 
 
-async def unsettled(db: Database) -> list[dict[str, Any]]:
-    """Intents without an outcome, oldest first; what somebody made of one is none, and for `auditcheck` to find."""
-    rows = await db.read(lambda connection: connection.execute(_OPEN).fetchall())
+async def unsettled(db: Database, now: datetime, gateway: str = "") -> list[dict[str, Any]]:
+    """Intents of dead gateways without an outcome, oldest first.
+
+    What somebody made of one is none, and for `auditcheck` to find.
+    """
+    rows = await db.read(lambda connection: connection.execute(_OPEN, dead(gateway, now)).fetchall())
     return [intent for (line,) in rows if (intent := _intent(line)) is not None]
+
+
+async def settle(db: Database, outcomes: Sequence[Event]) -> None:
+    """Add outcomes of intents that are still without one: several gateways may find the same dead one."""
+
+    def settled(connection: Connection) -> None:
+        for outcome in outcomes:
+            if connection.execute("SELECT 1 FROM audit_open WHERE request = ?", (outcome.request,)).fetchone():
+                add(connection, [outcome])
+
+    await db.write(settled)
 
 
 def _intent(line: bytes) -> dict[str, Any] | None:
@@ -108,7 +123,7 @@ _OPENED = """
     INSERT INTO audit_open (request, seq, gateway) VALUES (?, ?, ?)
     ON CONFLICT (request) DO UPDATE SET seq = excluded.seq, gateway = excluded.gateway
 """
-_OPEN = "SELECT CAST(line AS BLOB) FROM audit JOIN audit_open USING (seq) ORDER BY seq"
+_OPEN = f"SELECT CAST(line AS BLOB) FROM audit JOIN audit_open USING (seq) WHERE {DEAD} ORDER BY seq"  # noqa: S608 - constants
 
 
 def _line(event: Event, before: Tip, key: DayKey) -> str:
