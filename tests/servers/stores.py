@@ -11,6 +11,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from postroom.config.storeurl import StoreUrl
 from postroom.store.database import FILE_NAME, Database
 from postroom.store.schema import for_postgresql
@@ -31,6 +33,11 @@ def choose(kind: str) -> None:
 
 def chosen() -> str:
     return _chosen
+
+
+def only_on(kind: str, why: str) -> pytest.MarkDecorator:
+    """For a test that says something of one database alone."""
+    return pytest.mark.skipif(_chosen != kind, reason=why)
 
 
 def postgresql() -> Postgresql:
@@ -66,15 +73,20 @@ async def opened(state: Path, kind: str | None = None) -> Database:
     return await Database.connect(StoreUrl.of(url_of(state)))
 
 
-def sql(state: Path, kind: str, statement: str, *rows: Sequence[Any]) -> list[Any]:
+def sql(state: Path, statement: str, *rows: Sequence[Any], kind: str | None = None) -> list[Any]:
     """One statement, once or for each row of values, past everything that is ours."""
-    if kind == "postgresql":
+    if (kind or _chosen) == "postgresql":
         return postgresql().sql(for_postgresql(statement), *rows, url=url_of(state))
     with closing(sqlite3.connect(state / FILE_NAME)) as connection, connection:
         if rows:
             connection.executemany(statement, rows)
             return []
         return connection.execute(statement).fetchall()
+
+
+def share(state: Path, other: Path) -> None:
+    """Two folders of state, one database."""
+    _urls[other] = url_of(state)
 
 
 @contextlib.contextmanager

@@ -52,7 +52,7 @@ class Trail:
 
     def sql(self, statement: str, *rows: Sequence[Any]) -> list[Any]:
         """Done as anybody could who has the file, or the database's password."""
-        return stores.sql(self.folder, self.kind, statement, *rows)
+        return stores.sql(self.folder, statement, *rows, kind=self.kind)
 
     def rows(self) -> Rows:
         return self.sql("SELECT seq, line FROM audit ORDER BY seq")
