@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.servers import stores
 from tests.servers.dovecot import STRICT_HOST, Dovecot, running_dovecot
 from tests.servers.gateway import Gateway, running_gateway
 from tests.servers.mail import FOLDERS, many, plain, secret_messages
@@ -89,4 +90,13 @@ def gateway(mailboxes: str, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--store", choices=stores.KINDS, default="sqlite", help="what gateways keep their books in")
     parser.addoption("--cases", help="a folder of cases to take through the product instead of the corpus")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    stores.choose(config.getoption("--store"))
+
+
+def pytest_unconfigure() -> None:
+    stores.end()

@@ -164,8 +164,7 @@ def _table(model: type[BaseModel], place: Place) -> str:
 def _meaning(words: str, place: Place, kind: Any) -> str:
     if _is_refused(place):
         return words if _is_refused(place[:-1]) else f"{words} {_REFUSED}"
-    choices = ("postgresql://host",) if kind == values.StoreChoice else get_args(kind)
-    refused = [code(choice.partition("host")[0]) for choice in choices if _refusal(place, choice)]
+    refused = [code(choice) for choice in get_args(kind) if _refusal(place, choice)]
     return f"{words} **Not built yet**, and refused: {', '.join(refused)}." if refused else words
 
 

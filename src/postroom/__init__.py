@@ -19,7 +19,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
         query/tree  query/filters  query/program  query/matching  query/pushdown  query/sorting
         query/himalaya  query/himalayareader  query/himalayafaults
     config/         the configuration file as frozen values, or every fault at once
-        load  schema  servers  section  values  rules  wording  nodes  plain  faults  credential
+        load  schema  servers  section  values  storeurl  rules  wording  nodes  plain  faults  credential
         presets
         policies/policy  policies/folders  policies/messages  policies/matching  policies/content  policies/attachments
         policies/actions  policies/outbound  policies/quiethours  policies/limits  policies/trials  policies/values
@@ -45,9 +45,10 @@ An import may only point down a storey; neighbours in a storey do not know each 
     smtp/           the submission client: logged-in sessions, one attempt for each message
         submission  opening  login  session  transaction  submitter  outcome  faults
     store/          what survives a restart: tokens, keys, sends, what was spent, the audit trail, the stop switch
-        database  worker  lock  migrations  times  tokens  keys  sends  spending  switch  own
+        database  connection  worker  batches  sqlite  postgresql  schema  migrations  announcing  hearing  lock
+        times  tokens  keys  sends  spending  switch  own
         audit  auditkeys  audithead  auditcheck  auditlist
-        leases  deliveries
+        gateways  leases  deliveries
     mailbox/        the door: nobody else reaches IMAP, SMTP or the unfiltered account
         account  folders  naming  labels  reading  parsing  fetching  sections  session  cache  listing  searching
         changing  moving  labelling  organizing  outcomes
@@ -59,7 +60,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
         faults  wiring  health  checkup  remedies
     operations/     what the product does: declared once, run in one corridor
         operation  access  ask  answer  schema  faults  rate  perform  catalogue
-        books  places  journal  trail  entries
+        books  places  journal  debts  trail  entries  succession
         overview  inbox  filters  searching  reading  rows  knownrows  messages  room  blob  files  organizing
         threads  threadlists
         outgoing  drafting  delivery  sending

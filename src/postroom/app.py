@@ -8,7 +8,7 @@ import os
 import secrets
 import signal
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -27,6 +27,7 @@ from postroom.mailbox.sights import Governance
 from postroom.mailbox.wiring import open_mailbox, passwords
 from postroom.operations.books import Books
 from postroom.operations.perform import Corridor
+from postroom.operations.succession import Succession
 from postroom.operations.trail import Trail
 from postroom.policy.outbound.ownsecrets import OwnSecrets
 from postroom.policy.snapshot import Policies
@@ -34,7 +35,7 @@ from postroom.precautions import warn
 from postroom.reloading import Reloading
 from postroom.store import keys
 from postroom.store.audit import Event
-from postroom.store.database import FILE_NAME, Database
+from postroom.store.database import Database
 from postroom.store.lock import one_gateway
 from postroom.store.switch import Switch
 from postroom.surfaces.application import Application
@@ -45,6 +46,8 @@ from postroom.surfaces.http_connection import BoundedConnection
 from postroom.surfaces.metrics import MetricsApplication
 from postroom.version import VERSION
 
+Keeping = Coroutine[Any, Any, None]
+"""What goes on for as long as the process runs."""
 _GRACE_SECONDS = 10
 """How long running requests may take to end after the process was asked to stop."""
 _BACKLOG = 512
@@ -78,24 +81,24 @@ async def running(
     clock = clock or SystemClock()
     log = log or Log(clock)
     async with contextlib.AsyncExitStack() as stack:
-        path = config.state_dir / FILE_NAME
-        database = await Database.open(path, insecure_permissions=config.insecure_permissions)
+        database = await Database.of(config)
         stack.push_async_callback(database.close)
-        stack.enter_context(one_gateway(config.state_dir))
+        gateway = f"g_{secrets.token_hex(8)}"
+        before = stack.enter_context(one_gateway(config.state_dir, gateway))
         directory = await _directory(config, database, clock)
         stack.callback(directory.close)
-        switch = Switch.open(path)
-        stack.callback(switch.close)
         listener = listener or bind(config.server.listen.host, config.server.listen.port)
         stack.callback(listener.close)
         listener.listen(_BACKLOG)
         meters = Meters()
         await stack.enter_async_context(_measured(config, meters))
         tasks = await stack.enter_async_context(asyncio.TaskGroup())
-        trail = Trail(database, config.state_dir, clock, log)
-        books = Books(database, clock, config.limits, trail, switch, tasks)
+        trail = Trail(database, config.state_dir, clock, log, gateway)
+        books = Books(database, clock, config.limits, trail, Switch(database), tasks)
         gate = _Gate(config, read_again or (lambda: config), _Inside(directory, database, books, clock, log, meters))
-        async with _kept(config, books, directory, tasks, clock), _answering(gate, listener, books, tasks, clock):
+        succession = Succession(database, clock, trail, books.journal, before)
+        keeping = (database.keep_listening(clock), books.journal.keep_settling(directory.is_in_sent, trail))
+        async with _kept(config, books, succession, keeping, tasks), _answering(gate, listener, books, tasks, clock):
             yield Running(_url(listener), gate.reloading.again)
 
 
@@ -127,23 +130,22 @@ async def _directory(config: Config, database: Database, clock: Clock) -> Direct
 
 @asynccontextmanager
 async def _kept(
-    config: Config, books: Books, directory: Directory, tasks: asyncio.TaskGroup, clock: Clock
+    config: Config, books: Books, succession: Succession, keeping: Iterable[Keeping], tasks: asyncio.TaskGroup
 ) -> AsyncIterator[None]:
     """The trail is written while the block runs; it says when that began and ended, and under which configuration."""
     trail = books.trail
-    trail.later(Event("event", "config.load", clock.now(), facts={"sha256": config.sha256}))
-    trail.later(Event("event", "gateway.start", clock.now(), facts={"version": VERSION}))
-    await trail.settle(books.journal.settled)
-    await books.journal.recover()
-    settling = books.journal.keep_settling(directory.is_in_sent, trail)
-    keepers = [tasks.create_task(keeping) for keeping in (trail.keep(), trail.keep_counts(), settling)]
+    trail.later(Event("event", "config.load", trail.now, facts={"sha256": config.sha256}))
+    trail.later(Event("event", "gateway.start", trail.now, facts={"version": VERSION}))
+    await succession.begin()
+    keepers = [tasks.create_task(one) for one in (trail.keep(), trail.keep_counts(), succession.keep(), *keeping)]
     try:
         yield
     finally:
-        trail.later(Event("event", "gateway.stop", clock.now()))
+        trail.later(Event("event", "gateway.stop", trail.now))
         for keeper in keepers:
             keeper.cancel()
         await trail.close()
+        await succession.end()
 
 
 def serve(config: Config, read_again: Callable[[], Config]) -> None:

@@ -122,11 +122,11 @@ def of_user(user: struct_passwd) -> Iterator[Ailment]:
 
 async def of_state(config: Config, now: datetime) -> list[Ailment]:
     """Whether the audit trail is whole, and issued tokens that should not be as they are."""
-    path = config.state_dir / DATABASE
-    if not path.exists():
+    if config.store == "sqlite" and not (config.state_dir / DATABASE).exists():
         return []
     try:
-        database = await Database.open(path, insecure_permissions=True)  # `of_files` tells of those
+        # `of_files` tells of permissions
+        database = await Database.of(config.model_copy(update={"insecure_permissions": True}))
         try:
             issued = [one for record in await tokens.listing(database) for one in _of_token(record, config, now)]
             return [*issued, *await _of_audit(config, database)]

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from postroom.cli import main
+from tests.servers import stores
 
 Run = Callable[..., Result]
 
@@ -17,7 +18,7 @@ Run = Callable[..., Result]
 def over(tmp_path: Path) -> Run:
     """Runs a command over a configuration that has nothing in it."""
     path = tmp_path / "postroom.yaml"
-    path.write_text("{}\n")
+    path.write_text(f"{stores.setting_of(tmp_path / 'state')}\n")
     path.chmod(0o600)
 
     def invoke(*arguments: str) -> Result:

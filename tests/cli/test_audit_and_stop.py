@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +13,7 @@ import pytest
 
 from postroom.store.audithead import FILE_NAME
 from tests.cli.conftest import Run
+from tests.servers import stores
 from tests.servers.gateway import running_gateway
 from tests.servers.ports import refusing_port
 
@@ -27,13 +26,11 @@ def _keep_the_umask() -> Iterator[None]:
 
 
 def records(state: Path) -> list[dict[str, Any]]:
-    with closing(sqlite3.connect(state / "postroom.sqlite3")) as connection:
-        return [json.loads(line) for (line,) in connection.execute("SELECT line FROM audit ORDER BY seq")]
+    return [json.loads(line) for (line,) in stores.sql(state, "SELECT line FROM audit ORDER BY seq")]
 
 
 def change(state: Path, statement: str) -> None:
-    with closing(sqlite3.connect(state / "postroom.sqlite3")) as connection, connection:
-        connection.execute(statement)
+    stores.sql(state, statement)
 
 
 def test_what_an_operator_does_is_recorded_and_the_trail_is_whole(over: Run, tmp_path: Path) -> None:

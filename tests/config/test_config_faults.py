@@ -25,7 +25,11 @@ ONE_OF_PASSWORDS = "password, password_file, password_env, password_command"
         ("store: sqlite\nstore: sqlite", "2: store: given twice, first in line 1; remove one"),
         ("store: mysql", "1: store: must be sqlite, or a postgresql:// URL"),
         ("store: [sqlite]", "1: store: must be one value, not a list or table"),
-        ("store: postgresql://u@h/d", "1: store: a PostgreSQL store is not built yet; write store: sqlite"),
+        (
+            "store: postgresql://u:a/b@h/d",
+            "1: store: must be such as postgresql://user@host/database; of a password, "
+            "write / as %2F, @ as %40, and the like",
+        ),
         ("mailboxes: {}", "1: mailboxes: must be a list, such as [one, two]"),
         ("mailboxes: work", "1: mailboxes: must be a list, such as [one, two]"),
         ("state_dir: []", "1: state_dir: must be a path"),
@@ -271,7 +275,8 @@ def test_no_value_is_ever_quoted_in_a_fault(faults_of: Faults) -> None:
     secret = "sw0rdfish"
     for text in (
         f"store: {secret}",
-        f"store: postgresql://u:{secret}@h/d",
+        f"store: postgresql://u:{secret}/@h/d",
+        f"store: postgresql://u:{secret}@h@h/d",
         f"server: {{listen: {secret}, public_url: 'http://u:{secret}@h'}}",
         f"limits: {{connect_seconds: {secret}, sends_per_hour: {secret}}}",
         f"mailboxes: {secret}",

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from postroom.operations.catalogue import CATALOGUE
-from postroom.store.database import FILE_NAME
 from tests.conftest import ALL_SCOPES
 from tests.contract.asking import CHANGING, Asking, Told
+from tests.servers import stores
 from tests.servers.gateway import running_gateway
 from tests.servers.ports import refusing_port
 
@@ -32,9 +30,8 @@ class Refusing:
 
     def recorded(self) -> list[dict[str, Any]]:
         """The outcomes that are on the disk since the last look."""
-        with closing(sqlite3.connect(self._state / FILE_NAME)) as connection:
-            new = connection.execute("SELECT seq, line FROM audit WHERE seq > ? ORDER BY seq", (self._seen,))
-            rows = new.fetchall()
+        every = stores.sql(self._state, "SELECT seq, line FROM audit ORDER BY seq")
+        rows = [(seq, line) for seq, line in every if seq > self._seen]
         self._seen = rows[-1][0] if rows else self._seen
         records = [json.loads(line) for _, line in rows]
         return [one for one in records if one["phase"] == "outcome"]

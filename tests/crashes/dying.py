@@ -15,8 +15,8 @@ from typing import Any, Protocol
 import httpx2
 
 from postroom.store.auditcheck import Verdict, verify
-from postroom.store.database import FILE_NAME, Database
 from tests.crashes.steps import serve_until_step
+from tests.servers import stores
 from tests.servers.gateway import Gateway, written
 
 _PATIENCE = 20
@@ -104,7 +104,7 @@ def _check_settled(gateway: Gateway) -> None:
 
 
 async def _verdict(folder: Path) -> Verdict:
-    database = await Database.open(folder / "state" / FILE_NAME)
+    database = await stores.opened(folder / "state")
     try:
         return await verify(database, ())
     finally:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -16,9 +15,10 @@ import httpx2
 import pytest
 from aiosmtpd.smtp import SMTP, Envelope, Session
 
-from postroom.store.database import FILE_NAME
-from postroom.store.switch import Stopped, throw
+from postroom.store import switch
+from postroom.store.switch import Stopped
 from tests.journeys.correspondence import Writer, writing
+from tests.servers import stores
 from tests.servers.dovecot import Dovecot
 from tests.servers.mail import plain
 from tests.servers.smtp import Letterbox
@@ -120,14 +120,19 @@ def test_a_caller_that_hangs_up_has_sent_all_the_same(dovecot: Dovecot, tmp_path
         assert (told["repeated"], told["sent_copy"], len(writer.letters)) == (True, "filed", 1)
 
 
+async def turned(state: Path, what: Stopped | None) -> None:
+    """As another process does it."""
+    database = await stores.opened(state)
+    await switch.turn(database, what, datetime.now(UTC))
+    await database.close()
+
+
 def test_a_stop_holds_what_has_not_left_and_nothing_is_lost_by_it(writer: Writer, tmp_path: Path) -> None:
     uid = writer.ask("create_draft", to=["bo@example.com"], subject="Later")["uid"]
-    with sqlite3.connect(tmp_path / "state" / FILE_NAME) as other_process:
-        throw(other_process, Stopped.SENDS, datetime.now(UTC))
+    asyncio.run(turned(tmp_path / "state", Stopped.SENDS))
     for tool, arguments in (("send", MAIL), ("send_draft", {"uid": uid})):
         assert writer.ask(tool, **arguments)["error"]["details"] == {"reason": "stopped"}
-    with sqlite3.connect(tmp_path / "state" / FILE_NAME) as other_process:
-        throw(other_process, None, datetime.now(UTC))
+    asyncio.run(turned(tmp_path / "state", None))
     assert not writer.ask("send", **MAIL)["repeated"]
     assert not writer.ask("send_draft", uid=uid)["repeated"]
     assert len(writer.letters) == 2

@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from postroom.cli import main
+from tests.servers import stores
 from tests.servers.gateway import Gateway, gateway_thread
 from tests.servers.ports import refusing_port
 
@@ -18,7 +19,7 @@ from tests.servers.ports import refusing_port
 def config_file(tmp_path: Path) -> Path:
     path = tmp_path / "postroom.yaml"
     path.write_text(
-        "server: {listen: '127.0.0.1:0'}\nmailboxes:\n"
+        f"{stores.setting_of(tmp_path / 'state')}\nserver: {{listen: '127.0.0.1:0'}}\nmailboxes:\n"
         f"  - {{name: work, imap: {{host: 127.0.0.1, port: {refusing_port()}, tls: none, username: u, password: p}}}}\n"
     )
     path.chmod(0o600)

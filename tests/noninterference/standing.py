@@ -32,8 +32,8 @@ from postroom.operations.perform import Corridor
 from postroom.operations.trail import Trail
 from postroom.policy.outbound.ownsecrets import OwnSecrets
 from postroom.policy.snapshot import Policies
-from postroom.store import database as databases
-from postroom.store.database import Database
+from postroom.store import sqlite
+from postroom.store.database import FILE_NAME, Database
 from postroom.store.switch import Switch
 from tests.noninterference.memory import MemoryServer, Outbox
 from tests.noninterference.policies import declared
@@ -103,17 +103,15 @@ class Ground:
     policies: Policies
     database: Database
     folder: Path
-    switch: Switch
 
     @classmethod
     async def open(cls, folder: Path, text: str) -> Ground:
         config = await asyncio.to_thread(declared, folder, text)
-        with mock.patch.object(databases, "connect", _unsynchronized):
-            database = await Database.open(folder / databases.FILE_NAME)
-        return cls(config, Policies(config), database, folder, Switch.open(folder / databases.FILE_NAME))
+        with mock.patch.object(sqlite, "connect", _unsynchronized):
+            database = await Database.open(folder / FILE_NAME)
+        return cls(config, Policies(config), database, folder)
 
     async def close(self) -> None:
-        self.switch.close()
         await self.database.close()
 
     async def emptied(self) -> None:
@@ -136,13 +134,13 @@ class Ground:
         directory = Directory([entry], SEAL, clock, self.config.limits.inbox_seconds, governance)
         log = Log(clock, io.StringIO())
         trail = Trail(self.database, self.folder, clock, log)
-        books = Books(self.database, clock, self.config.limits, trail, self.switch, tasks)
+        books = Books(self.database, clock, self.config.limits, trail, Switch(self.database), tasks)
         corridor = Corridor(directory, clock, log, self.config.limits, books, public_url=self.config.server.public_url)
         yield House(server, outbox, corridor, clock)
         await books.drain(5)
 
 
-_connect = databases.connect
+_connect = sqlite.connect
 
 
 def _unsynchronized(path: Path) -> Any:

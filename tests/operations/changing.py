@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import io
 import json
-import sqlite3
 from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -28,8 +27,9 @@ from postroom.operations.operation import CHANGES, READS, SENDS, Call, Operation
 from postroom.operations.perform import Corridor
 from postroom.operations.trail import Trail
 from postroom.store.audit import Event
-from postroom.store.database import FILE_NAME, Database
+from postroom.store.database import Database
 from postroom.store.switch import Stopped, Switch, throw
+from tests.servers import stores
 from tests.servers.inprocess import directory_of
 from tests.servers.ports import refusing_port
 
@@ -82,8 +82,7 @@ class Desk:
 
     def on_disk(self) -> list[dict[str, Any]]:
         """The records that another process would find at this moment, without what chains them."""
-        with closing(sqlite3.connect(self.folder / FILE_NAME)) as connection:
-            lines = connection.execute("SELECT line FROM audit ORDER BY seq").fetchall()
+        lines = stores.sql(self.folder, "SELECT line FROM audit ORDER BY seq")
         chain = ("v", "seq", "prev", "mac", "key", "at")
         return [{k: v for k, v in json.loads(line).items() if k not in chain} for (line,) in lines]
 
@@ -98,8 +97,9 @@ class Desk:
 
     async def throw(self, what: Stopped | None) -> None:
         """As another process would."""
-        with closing(sqlite3.connect(self.folder / FILE_NAME)) as connection, connection:
-            throw(connection, what, self.clock.now())
+        database = await stores.opened(self.folder)
+        await database.write(lambda connection: throw(connection, what, self.clock.now()))
+        await database.close()
 
 
 @asynccontextmanager
@@ -107,12 +107,11 @@ async def desk(
     folder: Path, limits: LimitsConfig | None = None, directory: Directory | None = None
 ) -> AsyncIterator[Desk]:
     clock, log, limits = HandClock(), io.StringIO(), limits or LimitsConfig()
-    database = await Database.open(folder / FILE_NAME)
-    switch = Switch.open(folder / FILE_NAME)
+    database = await stores.opened(folder)
     ports = {"work": refusing_port(), "home": refusing_port()}
     async with asyncio.TaskGroup() as tasks:
         trail = Trail(database, folder, clock, Log(clock, log))
-        books = Books(database, clock, limits, trail, switch, tasks)
+        books = Books(database, clock, limits, trail, Switch(database), tasks)
         held: list[Desk] = []
         corridor = Corridor(
             directory or directory_of(ports, clock),
@@ -126,7 +125,6 @@ async def desk(
         yield held[0]
         await books.drain(0)
         await trail.close()
-    switch.close()
     await database.close()
 
 

@@ -27,6 +27,7 @@ from postroom.store.database import FILE_NAME, Database
 from postroom.store.switch import Stopped
 from tests.operations.changing import ALL, begun, catalogue_of, desk
 from tests.operations.test_corridor import SEAL
+from tests.servers import stores
 
 pytestmark = pytest.mark.anyio
 
@@ -245,6 +246,7 @@ def _killed_within(folder: Path) -> None:
     asyncio.run(go())
 
 
+@stores.only_on("sqlite", "the process finds the file by its folder")
 async def test_a_process_killed_within_a_change_leaves_a_whole_chain_and_an_open_intent(tmp_path: Path) -> None:
     process = multiprocessing.get_context("spawn").Process(target=_killed_within, args=(tmp_path / "state",))
     process.start()
@@ -259,6 +261,7 @@ async def test_a_process_killed_within_a_change_leaves_a_whole_chain_and_an_open
 # When nothing can be written
 
 
+@stores.only_on("sqlite", "a file of so many pages is full")
 async def test_when_the_trail_cannot_be_written_changes_are_refused_and_reading_goes_on(tmp_path: Path) -> None:
     async with desk(tmp_path / "state") as at:
         done = []

@@ -16,8 +16,9 @@ from postroom.base.logs import Log
 from postroom.operations.journal import Entry, Facts, Journal
 from postroom.operations.trail import Trail
 from postroom.store.auditlist import Wanted, listing
-from postroom.store.database import FILE_NAME, Database
+from postroom.store.database import Database
 from postroom.store.sends import Claim
+from tests.servers import stores
 
 pytestmark = pytest.mark.anyio
 CLAIM = Claim("r_1", "agent", "key", False, "print", "work", "<a@example.org>")
@@ -47,7 +48,7 @@ class Server:
 
 @pytest.fixture
 async def database(tmp_path: Path, anyio_backend: str) -> AsyncIterator[Database]:
-    opened = await Database.open(tmp_path / "state" / FILE_NAME)
+    opened = await stores.opened(tmp_path / "state")
     yield opened
     await opened.close()
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from postroom.base.clock import Clock
 from postroom.base.token import mint, token_hash
+from tests.servers import stores
 from tests.servers.dovecot import PASSWORD, Dovecot
 from tests.servers.gateway import Gateway, gateway_thread
 from tests.servers.smtp import Letterbox, running_smtp
@@ -96,7 +97,7 @@ def post(
     with running_smtp(dovecot.certificate, dovecot.folder / "key.pem", letterbox) as port:
         text, tokens = configuration(wanted, dovecot, port, user, known)
         file = folder / "postroom.yaml"
-        file.write_text(text)
+        file.write_text(f"{stores.setting_of(folder / 'state')}\n{text}")
         file.chmod(0o600)
         with gateway_thread(file, tokens, clock) as gateway:
             yield Post(gateway, dovecot, user, letterbox)

@@ -11,8 +11,8 @@ import pytest
 
 from postroom.base.clock import HandClock
 from postroom.store import keys
-from postroom.store.database import FILE_NAME, Database
 from tests.relay.standing import Answer, Post, Wanted, post
+from tests.servers import stores
 from tests.servers.dovecot import Dovecot
 from tests.servers.mail import plain, with_file
 
@@ -38,7 +38,7 @@ def first(desk: Post, token: str = "relay") -> Answer:
 
 
 async def rotate(state: Path, keep_days: int) -> None:
-    database = await Database.open(state / FILE_NAME)
+    database = await stores.opened(state)
     try:
         await keys.rotate(database, datetime.now(UTC), keep_days)
     finally:

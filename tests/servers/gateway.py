@@ -22,6 +22,7 @@ from postroom.base.logs import Log
 from postroom.base.token import mint, token_hash
 from postroom.config import load
 from postroom.policy.trials import faults_of
+from tests.servers import stores
 
 _SECONDS = 60.0
 _UNUSED_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -92,6 +93,7 @@ def written(
     path = folder / "postroom.yaml"
     path.write_text(
         f"server: {{listen: '127.0.0.1:0', public_url: 'http://localhost:8000'{server}}}\n{limits}\n"
+        f"{stores.setting_of(folder / 'state')}\n"
         f"mailboxes:\n{mailboxes}\ntokens:\n" + "\n".join(lines) + "\n"
     )
     path.chmod(0o600)

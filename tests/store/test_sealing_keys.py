@@ -9,27 +9,27 @@ from postroom.base.seal import Seal, SealError
 from postroom.store import keys
 from postroom.store.database import Database
 from postroom.store.worker import StoreError
+from tests.servers import stores
 
 pytestmark = pytest.mark.anyio
 
 NOW = datetime(2026, 3, 3, 9, 0, tzinfo=UTC)
 
 
-async def test_the_first_key_is_made_once_and_kept_over_restarts(tmp_path: Path) -> None:
-    path = tmp_path / "state" / "db"
-    db = await Database.open(path)
+async def test_the_first_key_is_made_once_and_kept_over_restarts(tmp_path: Path, kind: str) -> None:
+    db = await stores.opened(tmp_path / "state", kind)
     first = await keys.ring(db, NOW)
     assert (first.current, list(first.keys), len(first.keys[1])) == (1, [1], 32)
     await db.close()
-    again = await Database.open(path)
+    again = await stores.opened(tmp_path / "state", kind)
     assert await keys.ring(again, NOW + timedelta(days=1000)) == first
     await again.close()
 
 
-async def test_two_installations_have_different_keys(tmp_path: Path) -> None:
+async def test_two_installations_have_different_keys(tmp_path: Path, kind: str) -> None:
     rings = []
     for name in ("one", "two"):
-        db = await Database.open(tmp_path / name / "db")
+        db = await stores.opened(tmp_path / name, kind)
         rings.append(await keys.ring(db, NOW))
         await db.close()
     assert rings[0].keys[1] != rings[1].keys[1]

@@ -14,6 +14,7 @@ from postroom.base.clock import HandClock
 from postroom.store.database import Database
 from postroom.store.migrations import MIGRATIONS
 from postroom.store.spending import spend, spend_in
+from tests.servers import stores
 
 pytestmark = pytest.mark.anyio
 
@@ -39,10 +40,9 @@ async def test_more_than_the_limit_at_once_is_never_granted(db: Database) -> Non
     assert await spend(db, "a", "moves", 10, 10, START) == 0
 
 
-async def test_a_restart_forgets_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "state" / "postroom.sqlite3"
+async def test_a_restart_forgets_nothing(tmp_path: Path, kind: str) -> None:
     for waited in (0, 3600):
-        database = await Database.open(path)
+        database = await stores.opened(tmp_path / "state", kind)
         assert await spend(database, "a", "moves", 3, 3, START) == waited
         await database.close()
 

@@ -18,7 +18,7 @@ from postroom.base.files import FileFault
 from postroom.config import Config, ConfigError, find, load
 from postroom.store.audit import tip
 from postroom.store.audithead import write_head
-from postroom.store.database import FILE_NAME, Database
+from postroom.store.database import Database
 from postroom.store.worker import StoreError
 
 T = TypeVar("T")
@@ -52,8 +52,7 @@ def with_store(config: Config, work: Callable[[Database], Awaitable[T]]) -> T:
     """Do something with the database, on a loop of its own."""
 
     async def opened() -> T:
-        path = config.state_dir / FILE_NAME
-        database = await Database.open(path, insecure_permissions=config.insecure_permissions)
+        database = await Database.of(config)
         try:
             return await work(database)
         finally:

@@ -13,6 +13,7 @@ from postroom.config.faults import Finding, Where, nearest
 from postroom.config.plain import Table, items, table, text
 from postroom.config.policies.rules import broken_policies
 from postroom.config.servers import CREDENTIAL_KEYS
+from postroom.config.storeurl import StoreUrl
 from postroom.config.values import is_loopback, resolved
 
 
@@ -31,7 +32,6 @@ def broken_rules(file: object, surroundings: Surroundings | None) -> Iterator[Fi
     Without `surroundings`, files, programs and environment variables are not looked for.
     """
     top = table(file)
-    yield from _unbuilt(top)
     yield from broken_policies(top)
     yield from _repeated(top, "mailboxes", "name")
     yield from _repeated(top, "tokens", "name")
@@ -52,14 +52,18 @@ def unguarded(file: object) -> Iterator[Finding]:
 
 def holds_password(file: object) -> bool:
     """Whether a password is written in the file itself."""
+    if _is_with_password(text(table(file).get("store"))):
+        return True
     mailboxes = [table(mailbox) for mailbox in items(table(file).get("mailboxes"))]
     servers = [table(mailbox.get(key)) for mailbox in mailboxes for key in ("imap", "smtp")]
     return any(server.get("password") is not None for server in servers)
 
 
-def _unbuilt(top: Table) -> Iterator[Finding]:
-    if text(top.get("store")).startswith("postgres"):
-        yield Finding(("store",), "a PostgreSQL store is not built yet", "write store: sqlite")
+def _is_with_password(store: str) -> bool:
+    try:
+        return StoreUrl.of(store).has_password
+    except ValueError:
+        return False
 
 
 def _not_built(where: Where, subject: str) -> Finding:

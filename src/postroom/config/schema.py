@@ -205,7 +205,7 @@ class ConfigFile(Section):
     state_dir: FilePath = Field(default=Path("state"), validate_default=True)
     """Folder of the database, made with mode 0700 if it is not there; it holds no mail."""
     store: StoreChoice = "sqlite"
-    """Where tokens and keys are kept: `sqlite`, a file in `state_dir`, or a `postgresql://` URL."""
+    """Where everything is kept: `sqlite`, a file in `state_dir`, or a `postgresql://` URL, also of several gateways."""
     limits: LimitsConfig = LimitsConfig()
     """Bounds on every call."""
     mailboxes: tuple[MailboxConfig, ...] = ()

@@ -14,6 +14,7 @@ from urllib.parse import SplitResult, urlsplit
 from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, ValidationInfo
 
 from postroom.base.secret import Secret
+from postroom.config.storeurl import SCHEMES, StoreUrl
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 _HOST = re.compile(r"[^\s/@:\[\]\"'\\]{1,255}")
@@ -199,10 +200,16 @@ def _allowed_host(text: str) -> str:
     return text.lower()
 
 
-def _store(text: str) -> str:
-    if text != "sqlite" and not text.startswith(("postgresql://", "postgres://")):
+def _store(value: object) -> str | StoreUrl:
+    if isinstance(value, StoreUrl):
+        return value
+    if not isinstance(value, str):
+        raise ValueError("must be one value, not a list or table")
+    if value == "sqlite":
+        return value
+    if not value.startswith(SCHEMES):
         raise ValueError("must be sqlite, or a postgresql:// URL")
-    return text
+    return StoreUrl.of(value)
 
 
 def _secret(value: object) -> Secret:
@@ -234,7 +241,7 @@ Line = Annotated[str, AfterValidator(_line)]
 HttpUrl = Annotated[str, AfterValidator(_url)]
 Origin = Annotated[str, AfterValidator(_origin)]
 AllowedHost = Annotated[str, AfterValidator(_allowed_host)]
-StoreChoice = Annotated[str, AfterValidator(_store)]
+StoreChoice = Annotated[str | StoreUrl, PlainValidator(_store)]
 ListenAddress = Annotated[Listen, BeforeValidator(_listen)]
 IdentityText = Annotated[Identity, BeforeValidator(_identity)]
 HiddenText = Annotated[Secret, PlainValidator(_secret)]

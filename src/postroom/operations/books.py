@@ -37,7 +37,7 @@ class Books:
         self.trail = trail
         self.large = asyncio.Semaphore(AT_ONCE)
         """Places for calls that hold much."""
-        self.journal = Journal(database, clock, limits.sends_per_hour)
+        self.journal = Journal(database, clock, limits.sends_per_hour, trail.gateway)
         self._database = database
         self._clock = clock
         self._limits = limits
@@ -71,7 +71,7 @@ class Books:
     async def stopped(self, what: Stopped) -> bool:
         """Whether the operator has stopped that, as of this moment. Raises `unavailable` if nobody can tell."""
         try:
-            state = self._switch.state()
+            state = await self._switch.state()
         except StoreError as failure:
             raise unwritable() from failure
         return state is not None and state.covers(what)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from postroom.base.clock import Clock
@@ -11,17 +11,20 @@ from postroom.base.errors import Code, GatewayError
 from postroom.base.turns import StillTakenError, Turns
 from postroom.mailbox.sending import unknown_outcome
 from postroom.mailbox.sentcopy import PENDING
+from postroom.operations.debts import Debts
 from postroom.operations.trail import Trail, unwritable
 from postroom.store import sends
 from postroom.store.audit import Event
 from postroom.store.database import Database
-from postroom.store.sends import Claim, Known, State
+from postroom.store.sends import Claim, Claimed, Known, State
 from postroom.store.worker import StoreError
 
 PATIENCE = 60.0
 """Seconds that a repeat waits for the call that is sending the same message."""
 
 _NO_COPY = "The message was sent, but no copy of it is found in Sent."
+_LOOKS = 0.5
+"""Seconds between looks at whether another gateway has sent it."""
 _SETTLING = 300.0
 _MOST_SETTLED = 50
 """Messages of unknown end that are looked for at a time."""
@@ -33,9 +36,11 @@ Facts = Mapping[str, Any]
 class Entry:
     """One message on its way; what is told to it decides what a repeat will hear."""
 
-    def __init__(self, database: Database, claim: Claim) -> None:
+    def __init__(self, database: Database, claim: Claim, gateway: str, debts: Debts) -> None:
         self._database = database
         self._claim = claim
+        self._gateway = gateway
+        self._debts = debts
         self.state = State.BEGUN
 
     async def handing(self, answer: Facts) -> None:
@@ -44,7 +49,7 @@ class Entry:
         Raises `unavailable` if it cannot be written down; then nothing may leave.
         """
         try:
-            await sends.handing(self._database, self._claim.request, answer)
+            await sends.handing(self._database, self._claim.request, answer, self._gateway)
         except StoreError as failure:
             raise unwritable() from failure
         self.state = State.HANDING
@@ -54,16 +59,15 @@ class Entry:
         self.state = State.BEGUN
 
     async def accepted(self, answer: Facts) -> None:
-        """The server has it. A store that fails now changes nothing of that: the next start finds it unknown."""
+        """The server has it. A store that fails now changes nothing of that: it is written when it works again."""
         self.state = State.ACCEPTED
-        try:
-            await sends.accepted(self._database, self._claim.request, answer)
-        except StoreError:
-            return
+        with suppress(StoreError):
+            await self.more(answer)
 
-    def more(self, answer: Facts) -> None:
+    def more(self, answer: Facts) -> sends.Soon:
         """What else there is to tell of a message that the server has."""
-        sends.accepted_soon(self._database, self._claim.request, answer)
+        request = self._claim.request
+        return self._debts.write(request, lambda: sends.accepted_soon(self._database, request, answer))
 
 
 Attempt = Callable[[Entry], Awaitable[Facts]]
@@ -74,11 +78,13 @@ Found = Callable[[str], Awaitable[bool]]
 class Journal:
     """One for the process, over the table of sends."""
 
-    def __init__(self, database: Database, clock: Clock, sends_per_hour: int) -> None:
+    def __init__(self, database: Database, clock: Clock, sends_per_hour: int, gateway: str = "") -> None:
         self._database = database
         self._clock = clock
         self._most = sends_per_hour
+        self._gateway = gateway
         self._turns = Turns()
+        self._debts = Debts()
 
     async def once(self, claim: Claim, attempt: Attempt, found: Found, *, counts: bool = True) -> tuple[Facts, bool]:
         """What came of the message, and whether that was known before: then nothing was done now.
@@ -88,10 +94,7 @@ class Journal:
         or is in use, `rate_limited`, `smtp_error` with outcome `unknown` again, and what `attempt` raises.
         """
         async with self._turn(claim):
-            try:
-                claimed = await sends.claim(self._database, claim, self._most if counts else 0, self._clock.now())
-            except StoreError as failure:
-                raise unwritable() from failure
+            claimed = await self._claimed(claim, self._most if counts else 0)
             if claimed.wait:
                 raise self._too_many(claimed.wait)
             if claimed.known is not None:
@@ -118,19 +121,36 @@ class Journal:
             except StoreError:
                 continue
             for known in waiting:
-                if await is_in_sent(known.mailbox, known.message_id):
-                    self._settle(known)
+                if await is_in_sent(known.mailbox, known.message_id) and await self._is_settled_by_us(known):
                     facts = {"message_id": known.message_id, "request": known.request}
                     trail.later(
                         Event("event", "send.settled", trail.now, None, known.token, known.mailbox, "ok", facts=facts)
                     )
 
     async def recover(self) -> None:
-        """At the start, after the audit has heard of it: nothing is on its way."""
-        await sends.recover(self._database, self._clock.now())
+        """After the audit has heard of it: nothing of a dead gateway is on its way. Raises StoreError.
+
+        What we could not write when the store did not work is written now.
+        """
+        await sends.recover(self._database, self._clock.now(), self._gateway)
+        self._debts.pay()
+
+    async def _claimed(self, claim: Claim, most: int) -> Claimed:
+        """Once no other gateway is sending it."""
+        deadline = self._clock.monotonic() + PATIENCE
+        while True:
+            try:
+                claimed = await sends.claim(self._database, claim, most, self._clock.now(), self._gateway)
+            except StoreError as failure:
+                raise unwritable() from failure
+            if not claimed.is_under_way:
+                return claimed
+            if self._clock.monotonic() >= deadline:
+                raise _in_progress()
+            await self._clock.sleep(_LOOKS)
 
     async def _first(self, claim: Claim, attempt: Attempt) -> Facts:
-        entry = Entry(self._database, claim)
+        entry = Entry(self._database, claim, self._gateway, self._debts)
         try:
             return await attempt(entry)
         except GatewayError as error:
@@ -139,9 +159,10 @@ class Journal:
             raise
         finally:  # whatever it was, even being cancelled
             if entry.state is State.BEGUN:
-                sends.forget_soon(self._database, claim.request)
+                self._debts.write(claim.request, lambda: sends.forget_soon(self._database, claim.request))
             elif entry.state is State.HANDING:
-                sends.unknown_soon(self._database, claim.request, self._clock.now())
+                now = self._clock.now()
+                self._debts.write(claim.request, lambda: sends.unknown_soon(self._database, claim.request, now))
 
     async def _again(self, claim: Claim, known: Known, found: Found) -> Facts:
         if known.fingerprint != claim.fingerprint:
@@ -152,7 +173,9 @@ class Journal:
             return await self._whole(known, found)
         if not await found(known.message_id):
             raise unknown_outcome(known.mailbox, known.message_id, repeated=True)
-        return self._settle(known)
+        answer = _settled(known)
+        self._settling(known, answer)
+        return answer
 
     async def _whole(self, known: Known, found: Found) -> Facts:
         """The answer; of a call that was cut off before it saw to the copy in Sent, with what is there."""
@@ -161,14 +184,19 @@ class Journal:
         if not await found(known.message_id):
             return {**known.answer, "sent_copy": "failed", "warnings": [*known.answer["warnings"], _NO_COPY]}
         answer = {**known.answer, "sent_copy": "filed"}
-        sends.accepted_soon(self._database, known.request, answer)
+        self._debts.write(known.request, lambda: sends.accepted_soon(self._database, known.request, answer))
         return answer
 
-    def _settle(self, known: Known) -> Facts:
+    async def _is_settled_by_us(self, known: Known) -> bool:
+        try:
+            return await self._settling(known, _settled(known))
+        except StoreError:
+            return False
+
+    def _settling(self, known: Known, answer: Facts) -> sends.Soon:
         """It stands in Sent, so the server has it."""
-        answer = {**known.answer, "sent_copy": "by_server"}
-        sends.settled_soon(self._database, known.request, answer, self._clock.now())
-        return answer
+        now = self._clock.now()
+        return self._debts.write(known.request, lambda: sends.settled_soon(self._database, known.request, answer, now))
 
     @asynccontextmanager
     async def _turn(self, claim: Claim) -> AsyncIterator[None]:
@@ -179,12 +207,20 @@ class Journal:
             async with self._turns.of((claim.token, claim.key), PATIENCE):
                 yield
         except StillTakenError:
-            message = "The same message is being sent by another call. Call again to hear what became of it."
-            raise GatewayError(Code.CONFLICT, message, reason="in_progress", retryable=True) from None
+            raise _in_progress() from None
 
     def _too_many(self, seconds: int) -> GatewayError:
         message = f"This token may send {self._most:,} messages an hour; try again in {seconds} s."
         return GatewayError(Code.RATE_LIMITED, message, retry_after=seconds, limit=self._most)
+
+
+def _settled(known: Known) -> Facts:
+    return {**known.answer, "sent_copy": "by_server"}
+
+
+def _in_progress() -> GatewayError:
+    message = "The same message is being sent by another call. Call again to hear what became of it."
+    return GatewayError(Code.CONFLICT, message, reason="in_progress", retryable=True)
 
 
 def _another(claim: Claim) -> GatewayError:

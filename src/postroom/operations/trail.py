@@ -49,7 +49,9 @@ Settle = Callable[[Mapping[str, Any]], Awaitable[tuple[str, Mapping[str, Any]] |
 class Trail:
     """One for the process; whatever cannot be written now is kept and written before anything newer."""
 
-    def __init__(self, database: Database, folder: Path, clock: Clock, log: Log) -> None:
+    def __init__(self, database: Database, folder: Path, clock: Clock, log: Log, gateway: str = "") -> None:
+        self.gateway = gateway
+        """Whose intents these are."""
         self._database = database
         self._folder = folder
         self._clock = clock
@@ -94,12 +96,22 @@ class Trail:
         await self._deliver(())
 
     async def settle(self, known: Settle | None = None) -> None:
-        """At the start: what began and was cut off gets its outcome, `unknown` unless somebody knows better."""
-        for intent in await audit.unsettled(self._database):
+        """What dead gateways began and never ended gets its outcome, `unknown` unless somebody knows better.
+
+        Raises StoreError; whatever was not settled then is found again.
+        """
+        intents = await audit.unsettled(self._database, self.now, self.gateway)
+        if not intents:
+            return
+        outcomes = []
+        for intent in intents:
             outcome, facts = (await known(intent) if known else None) or ("unknown", {})
             facts = intent.get("facts", {}) | facts
             told = {name: intent.get(name) for name in ("request", "token", "mailbox")}
-            self.later(Event("outcome", intent["action"], self.now, outcome=outcome, facts=facts, **told))
+            outcomes.append(Event("outcome", intent["action"], self.now, outcome=outcome, facts=facts, **told))
+        await self._managed(self._deliver(()))
+        await audit.settle(self._database, outcomes)
+        self._wake.set()
 
     async def keep(self) -> None:
         """Write outcomes as they come, for as long as the process runs."""
@@ -143,7 +155,7 @@ class Trail:
         waiting, self._waiting = self._waiting, []
         if not (waiting or events):
             return
-        future = self._database.post(lambda connection: audit.add(connection, [*waiting, *events]))
+        future = self._database.post(lambda connection: audit.add(connection, [*waiting, *events], self.gateway))
         future.add_done_callback(partial(self._delivered, waiting))
         try:
             await asyncio.shield(future)

@@ -1,1 +1,1 @@
-"""What must survive a restart: issued tokens, sealing keys, in one SQLite file with one writer."""
+"""What must survive a restart, in a SQLite file or a PostgreSQL database, with one writer at a time."""

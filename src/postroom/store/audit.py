@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256
-from sqlite3 import Connection, IntegrityError
 from typing import Any, Literal
 
 import orjson
 
 from postroom.store.auditkeys import DayKey, key_of, sealed
+from postroom.store.connection import Connection, StatementError
 from postroom.store.database import Database
+from postroom.store.gateways import DEAD, dead
 from postroom.store.times import to_text
 from postroom.store.worker import StoreError
 
@@ -47,9 +48,9 @@ class Tip:
     hash: str
 
 
-async def record(db: Database, events: Sequence[Event]) -> None:
-    """Add the events in one transaction. Raises StoreError when they are not on the disk."""
-    await db.write(lambda connection: add(connection, events))
+async def record(db: Database, events: Sequence[Event], gateway: str = "") -> None:
+    """Add the events of a gateway in one transaction. Raises StoreError when they are not on the disk."""
+    await db.write(lambda connection: add(connection, events, gateway))
 
 
 async def tip(db: Database) -> Tip:
@@ -57,10 +58,24 @@ async def tip(db: Database) -> Tip:
     return await db.read(last)
 
 
-async def unsettled(db: Database) -> list[dict[str, Any]]:
-    """Intents without an outcome, oldest first; what somebody made of one is none, and for `auditcheck` to find."""
-    rows = await db.read(lambda connection: connection.execute(_OPEN).fetchall())
+async def unsettled(db: Database, now: datetime, gateway: str = "") -> list[dict[str, Any]]:
+    """Intents of dead gateways without an outcome, oldest first.
+
+    What somebody made of one is none, and for `auditcheck` to find.
+    """
+    rows = await db.read(lambda connection: connection.execute(_OPEN, dead(gateway, now)).fetchall())
     return [intent for (line,) in rows if (intent := _intent(line)) is not None]
+
+
+async def settle(db: Database, outcomes: Sequence[Event]) -> None:
+    """Add outcomes of intents that are still without one: several gateways may find the same dead one."""
+
+    def settled(connection: Connection) -> None:
+        for outcome in outcomes:
+            if connection.execute("SELECT 1 FROM audit_open WHERE request = ?", (outcome.request,)).fetchone():
+                add(connection, [outcome])
+
+    await db.write(settled)
 
 
 def _intent(line: bytes) -> dict[str, Any] | None:
@@ -72,21 +87,21 @@ def _intent(line: bytes) -> dict[str, Any] | None:
     return record if named and isinstance(record.get("facts", {}), dict) else None
 
 
-def add(connection: Connection, events: Sequence[Event]) -> None:
+def add(connection: Connection, events: Sequence[Event], gateway: str = "") -> None:
     """Within a transaction that has the write lock: whoever else writes has chained before or will after."""
     try:
         before = last(connection)
         for event in events:
-            before = _append(connection, event, before)
-    except IntegrityError as failure:
+            before = _append(connection, event, before, gateway)
+    except StatementError as failure:
         raise StoreError(f"the audit trail takes no record: {failure}") from failure
 
 
-def _append(connection: Connection, event: Event, before: Tip) -> Tip:
+def _append(connection: Connection, event: Event, before: Tip, gateway: str) -> Tip:
     line = _line(event, before, key_of(connection, event.at))
     here = Tip(before.seq + 1, line_hash(line))
     connection.execute("INSERT INTO audit (seq, line) VALUES (?, ?)", (here.seq, line))
-    _settle(connection, event, here.seq)
+    _settle(connection, event, here.seq, gateway)
     return here
 
 
@@ -104,7 +119,11 @@ def line_hash(line: str) -> str:
     return sha256(line.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-_OPEN = "SELECT CAST(line AS BLOB) FROM audit JOIN audit_open USING (seq) ORDER BY seq"
+_OPENED = """
+    INSERT INTO audit_open (request, seq, gateway) VALUES (?, ?, ?)
+    ON CONFLICT (request) DO UPDATE SET seq = excluded.seq, gateway = excluded.gateway
+"""
+_OPEN = f"SELECT CAST(line AS BLOB) FROM audit JOIN audit_open USING (seq) WHERE {DEAD} ORDER BY seq"  # noqa: S608 - constants
 
 
 def _line(event: Event, before: Tip, key: DayKey) -> str:
@@ -124,9 +143,9 @@ def _line(event: Event, before: Tip, key: DayKey) -> str:
     return canonical(body | {"mac": sealed(key, canonical(body))}).decode()
 
 
-def _settle(connection: Connection, event: Event, seq: int) -> None:
+def _settle(connection: Connection, event: Event, seq: int, gateway: str) -> None:
     """Keep in view what still has no outcome; this is no part of the chain and follows from it."""
     if event.phase == "intent":
-        connection.execute("INSERT OR REPLACE INTO audit_open (request, seq) VALUES (?, ?)", (event.request, seq))
+        connection.execute(_OPENED, (event.request, seq, gateway))
     elif event.phase == "outcome":
         connection.execute("DELETE FROM audit_open WHERE request = ?", (event.request,))

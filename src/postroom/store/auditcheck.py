@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from hashlib import sha256
-from sqlite3 import Connection
 from typing import Any
 
 import orjson
 
 from postroom.store.audit import NOTHING_BEFORE, Tip, canonical
 from postroom.store.auditkeys import DayKey, sealed, stored_key
+from postroom.store.connection import Connection
 from postroom.store.database import Database
 
 
@@ -38,6 +38,9 @@ class Verdict:
 
 
 _MOST_FINDINGS = 100
+_PAGE = 5_000
+_FIRST = "SELECT seq, CAST(line AS BLOB) FROM audit ORDER BY seq LIMIT ?"
+_NEXT = "SELECT seq, CAST(line AS BLOB) FROM audit WHERE seq > ? ORDER BY seq LIMIT ?"
 
 
 async def verify(db: Database, known: Sequence[Tip], first_key: DayKey | None = None) -> Verdict:
@@ -50,14 +53,21 @@ async def verify(db: Database, known: Sequence[Tip], first_key: DayKey | None = 
 
 def _verify(connection: Connection, known: Sequence[Tip], first_key: DayKey | None) -> Verdict:
     reading = _Reading(known, first_key, stored_key(connection))
-    # As octets: a text that is no UTF-8 is a finding too, not a failure of the reading.
-    for seq, line in connection.execute("SELECT seq, CAST(line AS BLOB) FROM audit ORDER BY seq"):
+    for seq, line in _records(connection):
         reading.take(seq, line)
         if len(reading.findings) >= _MOST_FINDINGS:
             break
     else:
         reading.end()
     return Verdict(reading.records, reading.sealed, tuple(reading.findings[:_MOST_FINDINGS]))
+
+
+def _records(connection: Connection) -> Iterator[tuple[int, bytes]]:
+    """All of them by their numbers, as octets: a text that is no UTF-8 is a finding, not a failure of the reading."""
+    rows = connection.execute(_FIRST, (_PAGE,)).fetchall()
+    while rows:
+        yield from rows
+        rows = connection.execute(_NEXT, (rows[-1][0], _PAGE)).fetchall() if len(rows) == _PAGE else ()
 
 
 class _Reading:

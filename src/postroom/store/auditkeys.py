@@ -6,11 +6,11 @@ import hmac
 import secrets
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from sqlite3 import Connection
 
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
 
+from postroom.store.connection import Connection
 from postroom.store.database import Database
 from postroom.store.worker import StoreError
 

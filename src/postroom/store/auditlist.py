@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from sqlite3 import Connection
 from typing import Any
 
 import orjson
 
+from postroom.store.connection import Connection
 from postroom.store.database import Database
 from postroom.store.times import to_text
 
@@ -44,20 +44,7 @@ class Listed:
     next: int | None
 
 
-_SELECT = """
-    SELECT seq, line FROM audit
-    WHERE seq < :top AND seq >= :low
-    AND (json_extract(line, '$.phase') != 'intent' OR seq IN (SELECT seq FROM audit_open))
-    AND (:action IS NOT NULL OR json_extract(line, '$.phase') != 'summary')
-    AND coalesce(json_extract(line, '$.mailbox'), '') IN (SELECT value FROM json_each(:mailboxes))
-    AND (:token IS NULL OR json_extract(line, '$.token') = :token)
-    AND (:mailbox IS NULL OR json_extract(line, '$.mailbox') = :mailbox)
-    AND (:action IS NULL OR json_extract(line, '$.action') = :action)
-    AND (:outcome IS NULL OR json_extract(line, '$.outcome') = :outcome)
-    AND (:since IS NULL OR json_extract(line, '$.at') >= :since)
-    AND (:until IS NULL OR json_extract(line, '$.at') < :until)
-    ORDER BY seq DESC LIMIT :most
-"""
+_NAMED = ("token", "mailbox", "action", "outcome")
 
 
 async def listing(db: Database, wanted: Wanted) -> Listed:
@@ -69,16 +56,31 @@ def _listing(connection: Connection, wanted: Wanted) -> Listed:
     (last,) = connection.execute("SELECT coalesce(max(seq), 0) FROM audit").fetchone()
     top = last + 1 if wanted.before is None else min(wanted.before, last + 1)
     low = max(1, top - _WINDOW)
-    values = {
-        "top": top,
-        "low": low,
-        "most": wanted.limit + 1,
-        "mailboxes": orjson.dumps(["", *wanted.mailboxes]).decode(),
-        "since": None if wanted.since is None else to_text(wanted.since),
-        "until": None if wanted.until is None else to_text(wanted.until),
-        **{name: getattr(wanted, name) for name in ("token", "mailbox", "action", "outcome")},
-    }
-    rows = connection.execute(_SELECT, values).fetchall()
+    conditions = [("seq < ?", top), ("seq >= ?", low), *_conditions(wanted)]
+    where = " AND ".join(condition for condition, *_ in conditions)
+    query = f"SELECT seq, line FROM audit WHERE {where} ORDER BY seq DESC LIMIT ?"  # noqa: S608 - constants
+    values = [value for _, *values in conditions for value in values]
+    rows = connection.execute(query, (*values, wanted.limit + 1)).fetchall()
     kept = rows[: wanted.limit]
     more = kept[-1][0] if len(rows) > wanted.limit else low if low > 1 else None
     return Listed(tuple(orjson.loads(line) for _, line in kept), more)
+
+
+def _conditions(wanted: Wanted) -> Iterator[tuple[Any, ...]]:
+    """Each condition with its values."""
+    yield (f"({_said('phase')} <> 'intent' OR seq IN (SELECT seq FROM audit_open))",)  # noqa: S608 - constants
+    if wanted.action is None:
+        yield (f"{_said('phase')} <> 'summary'",)
+    places = ", ".join("?" for _ in ("", *wanted.mailboxes))
+    yield f"coalesce({_said('mailbox')}, '') IN ({places})", "", *wanted.mailboxes
+    for name in _NAMED:
+        if (value := getattr(wanted, name)) is not None:
+            yield f"{_said(name)} = ?", value
+    if wanted.since is not None:
+        yield f"{_said('at')} >= ?", to_text(wanted.since)
+    if wanted.until is not None:
+        yield f"{_said('at')} < ?", to_text(wanted.until)
+
+
+def _said(name: str) -> str:
+    return f"json_extract(line, '$.{name}')"

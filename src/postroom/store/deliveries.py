@@ -6,8 +6,8 @@ import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from sqlite3 import Connection
 
+from postroom.store.connection import Connection
 from postroom.store.times import to_text
 
 _INSERT = """

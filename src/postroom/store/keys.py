@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import secrets
 from datetime import datetime, timedelta
-from sqlite3 import Connection
 
 from postroom.base.seal import MASTER_BYTES, KeyRing
 from postroom.store import audit
 from postroom.store.audit import Event
+from postroom.store.connection import Connection
 from postroom.store.database import Database
 from postroom.store.times import to_text
 from postroom.store.worker import StoreError

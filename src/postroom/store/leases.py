@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from sqlite3 import Connection
 
+from postroom.store.connection import Connection
 from postroom.store.database import Database
 from postroom.store.times import to_text
 from postroom.store.worker import StoreError

@@ -1,4 +1,4 @@
-"""One gateway for one store: what is on its way is known to the process that sends it, and to no other."""
+"""One gateway for one folder of state: whoever has it knows that the one before is gone."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ from pathlib import Path
 from postroom.store.worker import StoreError
 
 _NAME = "gateway.lock"
+_LONGEST_ID = 64
 
 
 @contextmanager
-def one_gateway(state_dir: Path) -> Iterator[None]:
+def one_gateway(state_dir: Path, gateway: str = "") -> Iterator[str]:
     """Have the folder for this process while the block runs; the system gives it back if the process ends.
 
-    Raises StoreError if another process has it. Commands that only read or write the database need no lock.
+    Gives the id of the gateway that had it before, "" if there was none, and keeps ours for the next; one without an
+    id is no gateway and leaves no trace. Raises StoreError if another process has it. Commands that only read or
+    write the database need no lock.
     """
     lock = os.open(state_dir / _NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
@@ -26,6 +29,10 @@ def one_gateway(state_dir: Path) -> Iterator[None]:
         except BlockingIOError:
             message = f"{state_dir} is in use by another gateway; stop that one, or give this one another state_dir"
             raise StoreError(message) from None
-        yield
+        before = os.pread(lock, _LONGEST_ID, 0).decode("ascii", "replace")
+        if gateway:
+            os.pwrite(lock, gateway.encode(), 0)
+            os.ftruncate(lock, len(gateway))
+        yield before
     finally:
         os.close(lock)

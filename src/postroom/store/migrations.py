@@ -64,7 +64,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     ),
     (
         "ALTER TABLE tokens ADD COLUMN toolset TEXT NOT NULL DEFAULT 'mailbox'",
-        "ALTER TABLE tokens ADD COLUMN user TEXT",
+        'ALTER TABLE tokens ADD COLUMN "user" TEXT',
         "ALTER TABLE tokens ADD COLUMN profile TEXT",
         """
         CREATE TABLE own_messages (

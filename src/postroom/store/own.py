@@ -6,14 +6,37 @@ import json
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from sqlite3 import Connection
 
+from postroom.store.connection import Connection
 from postroom.store.database import Database
 from postroom.store.times import from_text, to_text
 
 _KEPT = timedelta(days=400)
 """How long it is remembered what was sent; drafts and Trash as long as they may lie there."""
 _NEAR = timedelta(minutes=1)
+_NOTE_SENT = """
+    INSERT INTO own_messages (identity, mailbox, message_id, at, recipients, new_recipients, octets, thread, held)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (identity, mailbox, message_id) DO UPDATE SET
+        at = excluded.at,
+        recipients = excluded.recipients,
+        new_recipients = excluded.new_recipients,
+        octets = excluded.octets,
+        thread = excluded.thread,
+        held = excluded.held
+"""
+_NOTE_DRAFT = """
+    INSERT INTO own_drafts (identity, mailbox, message_id, sha256, at) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (identity, mailbox, message_id) DO UPDATE SET sha256 = excluded.sha256, at = excluded.at
+"""
+_NOTE_READ = """
+    INSERT INTO untrusted_reads (identity, mailbox, at) VALUES (?, ?, ?)
+    ON CONFLICT (identity, mailbox) DO UPDATE SET at = excluded.at
+"""
+_NOTE_TRASHED = """
+    INSERT INTO own_trash (identity, mailbox, uid_validity, uid, at) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (identity, mailbox, uid_validity, uid) DO UPDATE SET at = excluded.at
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,24 +79,18 @@ class Own:
 
     async def sent_ids(self) -> frozenset[str]:
         """Message-IDs of all that was sent."""
-        query = "SELECT message_id FROM own_messages WHERE identity = ? AND mailbox = ? AND NOT held"
+        query = "SELECT message_id FROM own_messages WHERE identity = ? AND mailbox = ? AND held = 0"
         rows = await self._database.read(lambda connection: connection.execute(query, self._who).fetchall())
         return frozenset(message_id for (message_id,) in rows)
 
     async def written_to(self) -> frozenset[str]:
         """Keys of everybody that something was sent to."""
-        query = (
-            "SELECT DISTINCT value FROM own_messages, json_each(recipients)"
-            " WHERE identity = ? AND mailbox = ? AND NOT held"
-        )
+        query = "SELECT DISTINCT recipients FROM own_messages WHERE identity = ? AND mailbox = ? AND held = 0"
         rows = await self._database.read(lambda connection: connection.execute(query, self._who).fetchall())
-        return frozenset(key for (key,) in rows)
+        return frozenset(key for (recipients,) in rows for key in json.loads(recipients))
 
     async def note_draft(self, message_id: str, sha256: str, at: datetime) -> None:
-        statement = (
-            "INSERT OR REPLACE INTO own_drafts (identity, mailbox, message_id, sha256, at) VALUES (?, ?, ?, ?, ?)"
-        )
-        await self._execute(statement, message_id, sha256, to_text(at))
+        await self._execute(_NOTE_DRAFT, message_id, sha256, to_text(at))
 
     async def drafts(self) -> dict[str, str]:
         """SHA-256 of the octets of each draft, by its Message-ID."""
@@ -84,8 +101,7 @@ class Own:
         """To the minute: a call that reads need not wait for a disk each time."""
         if self._read_at is not None and timedelta() <= at - self._read_at < _NEAR:
             return
-        statement = "INSERT OR REPLACE INTO untrusted_reads (identity, mailbox, at) VALUES (?, ?, ?)"
-        await self._execute(statement, to_text(at))
+        await self._execute(_NOTE_READ, to_text(at))
         self._read_at = at
 
     async def last_untrusted_read(self) -> datetime | None:
@@ -108,9 +124,7 @@ class Own:
 def _note_sent(connection: Connection, who: tuple[str, str], message: OwnMessage) -> None:
     connection.execute("DELETE FROM own_messages WHERE at < ?", (to_text(message.at - _KEPT),))
     connection.execute(
-        "INSERT OR REPLACE INTO own_messages"
-        " (identity, mailbox, message_id, at, recipients, new_recipients, octets, thread, held)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        _NOTE_SENT,
         (
             *who,
             message.message_id,
@@ -119,7 +133,7 @@ def _note_sent(connection: Connection, who: tuple[str, str], message: OwnMessage
             message.new_recipients,
             message.octets,
             message.thread,
-            message.held,
+            int(message.held),
         ),
     )
 
@@ -140,7 +154,7 @@ def _note_trashed(
     connection: Connection, who: tuple[str, str], uid_validity: int, uids: Collection[int], at: datetime
 ) -> None:
     connection.executemany(
-        "INSERT OR REPLACE INTO own_trash (identity, mailbox, uid_validity, uid, at) VALUES (?, ?, ?, ?, ?)",
+        _NOTE_TRASHED,
         [(*who, uid_validity, uid, to_text(at)) for uid in uids],
     )
 

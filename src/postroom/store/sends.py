@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from sqlite3 import Connection
 from typing import Any
 
 import orjson
 
+from postroom.store.connection import Connection
 from postroom.store.database import Database
+from postroom.store.gateways import DEAD, dead, is_alive
 from postroom.store.spending import spend_in
 from postroom.store.times import to_text
 from postroom.store.worker import StoreError
@@ -67,32 +69,52 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """Nothing stands in the way if `known` is None and `wait` is 0."""
+    """Nothing stands in the way if `known` is None, `wait` is 0 and nobody is at it."""
 
     known: Known | None = None
     wait: int = 0
     """Seconds until the token may send again."""
+    is_under_way: bool = False
+    """Another gateway is sending it at this moment."""
 
 
 _COLUMNS = "request, token, fingerprint, mailbox, message_id, state, answer"
-_SAME = f"SELECT {_COLUMNS} FROM sends WHERE (token = ? AND key = ?) OR (mailbox = ? AND draft = ?) ORDER BY at DESC"  # noqa: S608 - constants
+_SAME = (
+    f"SELECT gateway, {_COLUMNS} FROM sends "  # noqa: S608 - constants
+    "WHERE (token = ? AND key = ?) OR (mailbox = ? AND draft = ?) ORDER BY at DESC"
+)
 _INSERT = (
-    "INSERT INTO sends (request, token, key, fingerprint, mailbox, message_id, draft, state, answer, at, until) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, '{}', ?, ?)"
+    "INSERT INTO sends "
+    "(request, token, key, fingerprint, mailbox, message_id, draft, state, answer, at, until, gateway) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, '{}', ?, ?, ?)"
 )
 
 
-async def claim(db: Database, wanted: Claim, most: int, now: datetime) -> Claimed:
+_SETTLED = "UPDATE sends SET state = 'accepted', answer = ?, until = ? WHERE request = ? AND state <> 'accepted'"
+_FORGET = "DELETE FROM sends WHERE request = ?"
+_HANDED = """
+    UPDATE sends SET state = 'handing', answer = ?
+    WHERE request = ? AND gateway = ? AND state IN ('begun', 'handing')
+"""
+
+Soon = asyncio.Future[bool]
+"""Whether something changed, once it is written; or the failure to write it."""
+
+
+async def claim(db: Database, wanted: Claim, most: int, now: datetime, gateway: str = "") -> Claimed:
     """Begin a message, and count it as one of at most `most` in an hour (0: any number), unless it is known already.
 
-    What was begun and never handed over is begun anew.
+    What was begun and never handed over is begun anew, unless another gateway that is alive is at it.
     """
-    return await db.write(lambda connection: _claim(connection, wanted, most, now))
+    return await db.write(lambda connection: _claim(connection, wanted, most, now, gateway))
 
 
-async def handing(db: Database, request: str, answer: Mapping[str, Any]) -> None:
-    """On the disk when it returns: from now on the server may have it. Raises StoreError if it is not claimed."""
-    await db.write(lambda connection: _hand(connection, request, answer))
+async def handing(db: Database, request: str, answer: Mapping[str, Any], gateway: str = "") -> None:
+    """On the disk when it returns: from now on the server may have it.
+
+    Raises StoreError if it is not claimed by this gateway any more, as when that slept and others took it for dead.
+    """
+    await db.write(lambda connection: _hand(connection, request, answer, gateway))
 
 
 async def accepted(db: Database, request: str, answer: Mapping[str, Any]) -> None:
@@ -100,31 +122,26 @@ async def accepted(db: Database, request: str, answer: Mapping[str, Any]) -> Non
     await db.write(lambda connection: _set(connection, request, State.ACCEPTED, answer))
 
 
-def accepted_soon(db: Database, request: str, answer: Mapping[str, Any]) -> None:
+def accepted_soon(db: Database, request: str, answer: Mapping[str, Any]) -> Soon:
     """The same, with an answer that says more, and nobody waits for it."""
-    _unwatched(db, lambda connection: _set(connection, request, State.ACCEPTED, answer))
+    return db.post(lambda connection: _set(connection, request, State.ACCEPTED, answer))
 
 
-def unknown_soon(db: Database, request: str, now: datetime) -> None:
+def unknown_soon(db: Database, request: str, now: datetime) -> Soon:
     """Nobody knows whether the server has it. Until that is written it stands as `handing`, which says the same."""
     until = to_text(now + KEPT)
-    _unwatched(db, lambda connection: connection.execute(f"{_UNKNOWN}request = ?", (until, request)))
+    return db.post(lambda connection: connection.execute(f"{_UNKNOWN}request = ?", (until, request)).rowcount == 1)
 
 
-def settled_soon(db: Database, request: str, answer: Mapping[str, Any], now: datetime) -> None:
-    """What nobody knew the end of was taken. It answers as long as any other from now on."""
-    told, until = orjson.dumps(answer).decode(), to_text(now + KEPT)
-    _unwatched(
-        db,
-        lambda connection: connection.execute(
-            "UPDATE sends SET state = 'accepted', answer = ?, until = ? WHERE request = ?", (told, until, request)
-        ),
-    )
+def settled_soon(db: Database, request: str, answer: Mapping[str, Any], now: datetime) -> Soon:
+    """What nobody knew the end of was taken; it answers as long as any other from now on."""
+    values = (orjson.dumps(answer).decode(), to_text(now + KEPT), request)
+    return db.post(lambda connection: connection.execute(_SETTLED, values).rowcount == 1)
 
 
-def forget_soon(db: Database, request: str) -> None:
+def forget_soon(db: Database, request: str) -> Soon:
     """The server does not have it: its key is free."""
-    _unwatched(db, lambda connection: connection.execute("DELETE FROM sends WHERE request = ?", (request,)))
+    return db.post(lambda connection: connection.execute(_FORGET, (request,)).rowcount == 1)
 
 
 async def of_request(db: Database, request: str) -> Known | None:
@@ -140,35 +157,41 @@ async def unknown(db: Database, most: int, now: datetime) -> list[Known]:
     return list(map(_known, rows))
 
 
-async def recover(db: Database, now: datetime) -> None:
-    """At the start: what was begun was never sent, and of what was being handed over nobody knows."""
-    until = to_text(now + KEPT)
+async def recover(db: Database, now: datetime, gateway: str = "") -> None:
+    """What dead gateways had begun was never sent, and of what they were handing over nobody knows."""
+    until, gone = to_text(now + KEPT), dead(gateway, now)
 
     def sort(connection: Connection) -> None:
-        connection.execute("DELETE FROM sends WHERE state = 'begun'")
-        connection.execute(f"{_UNKNOWN}state = 'handing'", (until,))
+        connection.execute(f"DELETE FROM sends WHERE state = 'begun' AND {DEAD}", gone)  # noqa: S608 - constants
+        connection.execute(f"{_UNKNOWN}state = 'handing' AND {DEAD}", (until, *gone))
 
     await db.write(sort)
 
 
-def _claim(connection: Connection, wanted: Claim, most: int, now: datetime) -> Claimed:
+def _claim(connection: Connection, wanted: Claim, most: int, now: datetime, gateway: str) -> Claimed:
     connection.execute("DELETE FROM sends WHERE until <= ? AND state IN ('accepted', 'unknown')", (to_text(now),))
     rows = connection.execute(_SAME, (wanted.token, wanted.key, wanted.mailbox, wanted.draft)).fetchall()
-    for known in map(_known, rows):
+    for owner, *row in rows:
+        known = _known(row)
+        on_its_way = known.state in (State.BEGUN, State.HANDING)
+        if on_its_way and owner != gateway and is_alive(connection, owner, now):
+            return Claimed(is_under_way=True)
+        if known.state is State.HANDING and owner != gateway:
+            connection.execute(f"{_UNKNOWN}request = ?", (to_text(now + KEPT), known.request))
         if known.state is not State.BEGUN:
             return Claimed(known)
-        connection.execute("DELETE FROM sends WHERE request = ?", (known.request,))
+        connection.execute(_FORGET, (known.request,))
     wait = spend_in(connection, (wanted.token, "sends"), 1, most, now) if most else 0
     if wait:
         return Claimed(wait=wait)
     kept = KEPT_AUTOMATIC if wanted.automatic else KEPT
     named = (wanted.request, wanted.token, wanted.key, wanted.fingerprint, wanted.mailbox, wanted.message_id)
-    connection.execute(_INSERT, (*named, wanted.draft, State.BEGUN, to_text(now), to_text(now + kept)))
+    connection.execute(_INSERT, (*named, wanted.draft, State.BEGUN, to_text(now), to_text(now + kept), gateway))
     return Claimed()
 
 
-def _hand(connection: Connection, request: str, answer: Mapping[str, Any]) -> None:
-    if not _set(connection, request, State.HANDING, answer):
+def _hand(connection: Connection, request: str, answer: Mapping[str, Any], gateway: str) -> None:
+    if connection.execute(_HANDED, (orjson.dumps(answer).decode(), request, gateway)).rowcount != 1:
         raise StoreError("the journal has lost a message that was claimed")
 
 
@@ -183,11 +206,6 @@ def _one(connection: Connection, request: str) -> Known | None:
     return _known(row) if row else None
 
 
-def _known(row: tuple[str, ...]) -> Known:
+def _known(row: Sequence[str]) -> Known:
     request, token, fingerprint, mailbox, message_id, state, answer = row
     return Known(request, token, fingerprint, mailbox, message_id, State(state), orjson.loads(answer))
-
-
-def _unwatched(db: Database, write: Any) -> None:
-    """Its failure is not heard here: what it leaves is told at the next start, and waiting writes fail as well."""
-    db.post(write).add_done_callback(lambda future: future.cancelled() or future.exception())

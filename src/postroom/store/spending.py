@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from datetime import datetime, timedelta
-from sqlite3 import Connection
 
+from postroom.store.connection import Connection
 from postroom.store.database import Database
 from postroom.store.times import from_text, to_text
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import sqlite3
 from datetime import datetime
 from enum import StrEnum
-from pathlib import Path
-from sqlite3 import Connection
 
 from postroom.store import audit
 from postroom.store.audit import Event
-from postroom.store.database import Database, connect
+from postroom.store.connection import Connection
+from postroom.store.database import Database
 from postroom.store.times import to_text
-from postroom.store.worker import StoreError
 
 
 class Stopped(StrEnum):
@@ -28,32 +25,19 @@ class Stopped(StrEnum):
 
 
 class Switch:
-    """Looks on a connection of its own, in the caller's thread: some microseconds, whatever the writer does."""
+    """Looked at before every call, and each time anew: another process throws it."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
-    @classmethod
-    def open(cls, path: Path) -> Switch:
-        """In a database that `Database.open` has opened before."""
-        try:
-            connection = connect(path)
-            connection.execute("PRAGMA query_only = ON")
-            connection.execute("PRAGMA busy_timeout = 0")  # it is looked at on the event loop
-        except sqlite3.Error as failure:
-            raise StoreError(f"{path} cannot be used: {failure}") from failure
-        return cls(connection)
-
-    def state(self) -> Stopped | None:
+    async def state(self) -> Stopped | None:
         """What is stopped at this moment, if anything. Raises StoreError when that cannot be read."""
-        try:
-            row = self._connection.execute("SELECT what FROM stop_switch").fetchone()
-        except sqlite3.Error as failure:
-            raise StoreError(f"the stop switch cannot be read: {failure}") from failure
-        return None if row is None else _read(row[0])
+        return await self._database.glance(_state)
 
-    def close(self) -> None:
-        self._connection.close()
+
+def _state(connection: Connection) -> Stopped | None:
+    row = connection.execute("SELECT what FROM stop_switch").fetchone()
+    return None if row is None else _read(row[0])
 
 
 async def turn(db: Database, what: Stopped | None, now: datetime) -> Stopped | None:

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import date, datetime
-from sqlite3 import Connection, Row
 
 from postroom.base.caller import Scope, Toolset
 from postroom.store import audit
 from postroom.store.audit import Event
+from postroom.store.connection import Connection
 from postroom.store.database import Database
 from postroom.store.times import from_text, to_text
 from postroom.store.worker import StoreError
 
-_INSERT = """
-    INSERT INTO tokens
-        (id, name, hash, scopes, mailboxes, created, expires, revoked, last_used_day, toolset, user, profile)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-"""
-_REVOCABLE = "SELECT * FROM tokens WHERE (name = ? OR id = ?) AND revoked IS NULL ORDER BY created, id"
-_TOUCH = "UPDATE tokens SET last_used_day = max(coalesce(last_used_day, ''), ?) WHERE id = ?"
+_COLUMNS = 'id, name, hash, scopes, mailboxes, created, expires, revoked, last_used_day, toolset, "user", profile'
+_INSERT = f"INSERT INTO tokens ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 - constants
+_SELECT = f"SELECT {_COLUMNS} FROM tokens"  # noqa: S608 - constants
+_REVOCABLE = f"{_SELECT} WHERE (name = ? OR id = ?) AND revoked IS NULL ORDER BY created, id"
+_TOUCH = "UPDATE tokens SET last_used_day = ? WHERE id = ? AND coalesce(last_used_day, '') < ?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +55,12 @@ async def create(db: Database, record: TokenRecord) -> None:
 
 async def listing(db: Database) -> list[TokenRecord]:
     """All tokens, also those that ended, oldest first."""
-    return await db.read(lambda connection: _select(connection, "SELECT * FROM tokens ORDER BY created, id"))
+    return await db.read(lambda connection: _select(connection, f"{_SELECT} ORDER BY created, id"))
 
 
 async def by_hash(db: Database, hash_: str) -> TokenRecord | None:
     """The token with this hash, live or not."""
-    found = await db.read(lambda connection: _select(connection, "SELECT * FROM tokens WHERE hash = ?", hash_))
+    found = await db.glance(lambda connection: _select(connection, f"{_SELECT} WHERE hash = ?", hash_))
     return found[0] if found else None
 
 
@@ -77,7 +75,7 @@ async def touch(db: Database, token_id: str, day: date) -> None:
 
 
 def _create(connection: Connection, record: TokenRecord) -> None:
-    same = _select(connection, "SELECT * FROM tokens WHERE name = ?", record.name)
+    same = _select(connection, f"{_SELECT} WHERE name = ?", record.name)
     if any(other.live(record.created) for other in same):
         raise NameTakenError(f"there is a token named {record.name} already; revoke it, or take another name")
     connection.execute(_INSERT, _row(record))
@@ -100,13 +98,11 @@ def _revoke(connection: Connection, name_or_id: str, at: datetime) -> list[Token
 
 
 def _touch(connection: Connection, token_id: str, day: date) -> None:
-    connection.execute(_TOUCH, (day.isoformat(), token_id))
+    connection.execute(_TOUCH, (day.isoformat(), token_id, day.isoformat()))
 
 
 def _select(connection: Connection, query: str, *values: str) -> list[TokenRecord]:
-    cursor = connection.execute(query, values)
-    cursor.row_factory = Row
-    return [_record(row) for row in cursor]
+    return [_record(*row) for row in connection.execute(query, values)]
 
 
 def _row(record: TokenRecord) -> tuple[str | None, ...]:
@@ -126,18 +122,31 @@ def _row(record: TokenRecord) -> tuple[str | None, ...]:
     )
 
 
-def _record(row: Row) -> TokenRecord:
+def _record(  # noqa: PLR0913 - each column is an argument
+    id_: str,
+    name: str,
+    hash_: str,
+    scopes: str,
+    mailboxes: str,
+    created: str,
+    expires: str | None,
+    revoked: str | None,
+    last_used_day: str | None,
+    toolset: str,
+    user: str | None,
+    profile: str | None,
+) -> TokenRecord:
     return TokenRecord(
-        id=row["id"],
-        name=row["name"],
-        hash=row["hash"],
-        scopes=frozenset(map(Scope, row["scopes"].split())),
-        mailboxes=frozenset(row["mailboxes"].split()),
-        created=from_text(row["created"]),
-        expires=None if row["expires"] is None else from_text(row["expires"]),
-        revoked=None if row["revoked"] is None else from_text(row["revoked"]),
-        last_used=None if row["last_used_day"] is None else date.fromisoformat(row["last_used_day"]),
-        toolset=Toolset(row["toolset"]),
-        user=row["user"],
-        profile=row["profile"],
+        id=id_,
+        name=name,
+        hash=hash_,
+        scopes=frozenset(map(Scope, scopes.split())),
+        mailboxes=frozenset(mailboxes.split()),
+        created=from_text(created),
+        expires=None if expires is None else from_text(expires),
+        revoked=None if revoked is None else from_text(revoked),
+        last_used=None if last_used_day is None else date.fromisoformat(last_used_day),
+        toolset=Toolset(toolset),
+        user=user,
+        profile=profile,
     )

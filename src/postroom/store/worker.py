@@ -7,8 +7,9 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from queue import Empty, Full, Queue
-from sqlite3 import Connection, DatabaseError, IntegrityError, ProgrammingError
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
+
+from postroom.store.connection import Connection, Session
 
 T = TypeVar("T")
 
@@ -36,10 +37,6 @@ class Job(Generic[T]):
         """Do it and keep the outcome until it counts; what it raised is returned too."""
         try:
             self._outcome = (self._fn(connection),)
-        except (IntegrityError, ProgrammingError) as failure:
-            self._outcome = failure
-        except DatabaseError as failure:  # a full disk, a lock that another process holds, a file that is none
-            self._outcome = StoreError(f"the database cannot be used: {failure}")
         except Exception as failure:  # noqa: BLE001 - it belongs to the caller that waits, not to this thread
             self._outcome = failure
         return None if isinstance(self._outcome, tuple) else self._outcome
@@ -56,15 +53,23 @@ class Job(Generic[T]):
         self.future.set_exception(failure)
 
 
-Perform = Callable[[Connection, Sequence[Job[object]]], None]
+Perform = Callable[[Session, Sequence[Job[object]]], None]
 """Does a batch and settles or fails each of its jobs; it must not raise."""
+
+
+class Door(Protocol):
+    """Where functions are given in, to be run with a connection."""
+
+    async def submit(self, fn: Callable[[Connection], T]) -> T: ...
+
+    async def close(self) -> None: ...
 
 
 class Worker:
     """The thread and its queue."""
 
-    def __init__(self, name: str, connection: Connection, perform: Perform) -> None:
-        self._connection = connection
+    def __init__(self, name: str, session: Session, perform: Perform) -> None:
+        self._session = session
         self._perform = perform
         self._queue: Queue[Job[object] | None] = Queue(_MOST_WAITING)
         self._closing = False
@@ -105,8 +110,8 @@ class Worker:
         while not last:
             batch, last = self._take()
             if wanted := [job for job in batch if job.future.set_running_or_notify_cancel()]:
-                self._perform(self._connection, wanted)
-        self._connection.close()
+                self._perform(self._session, wanted)
+        self._session.close()
 
     def _take(self) -> tuple[list[Job[object]], bool]:
         """Wait for one job, then take all that came meanwhile; True if that was the last."""

@@ -1,0 +1,183 @@
+"""PostgreSQL as it is when things go wrong: away, gone in the middle, held up by somebody, or not to be entered."""
+
+from __future__ import annotations
+
+import asyncio
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from postroom.config.storeurl import StoreUrl
+from postroom.store import postgresql
+from postroom.store.connection import Connection
+from postroom.store.database import Database
+from postroom.store.worker import StoreError
+from tests.servers import stores
+from tests.servers.ports import refusing_port
+from tests.servers.postgresql import PASSWORD, Postgresql, running_postgresql
+from tests.store.test_database import held, insert, notes, stored
+
+pytestmark = pytest.mark.anyio
+_OTHERS = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{}' AND pid <> pg_backend_pid()"
+
+
+@pytest.fixture
+def kind() -> str:
+    return "postgresql"
+
+
+@pytest.fixture(scope="module")
+def mortal() -> Iterator[Postgresql]:
+    """A server of this module's own, to be killed."""
+    with running_postgresql() as server:
+        yield server
+
+
+def cut_off(tmp_path: Path) -> None:
+    """Every connection to the database of the folder ends, as when the server's operator ends them."""
+    url = stores.url_of(tmp_path / "state")
+    stores.postgresql().sql(_OTHERS.format(url.rpartition("/")[2]))
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        (f"postgresql://u:{PASSWORD}@127.0.0.1:{{refusing}}/d", "cannot be reached: .*; see whether PostgreSQL runs"),
+        (f"postgresql://u:{PASSWORD}@nowhere.invalid/d", "cannot be reached: .*; see whether PostgreSQL runs"),
+        (
+            f"postgresql://postroom:not-{PASSWORD}@127.0.0.1:{{port}}/postgres",
+            "lets nobody in: password",
+        ),
+        (f"postgresql://postroom:{PASSWORD}@127.0.0.1:{{port}}/none", 'lets nobody in: database "none" does not exist'),
+        (f"postgresql://u:{PASSWORD}@127.0.0.1:{{port}}/d?sslmode=nonsense{PASSWORD}", "is not understood"),
+        (f"postgresql://u:{PASSWORD}@127.0.0.1:99999/d", "is not understood|cannot be reached"),
+        (f"postgresql://postroom:{PASSWORD}@127.0.0.1:{{port}}/postgres?nonsense=1", 'parameter "nonsense"'),
+        (f"postgresql://postroom:{PASSWORD}@127.0.0.1:{{port}}/postgres?sslmode=require", "cannot be reached|SSL"),
+        (f"postgresql://postroom:{PASSWORD}@127.0.0.1:{{port}}/postgres?target_session_attrs=standby", "has no server"),
+    ],
+)
+async def test_a_database_that_cannot_be_entered_is_told_in_words_without_the_password(url: str, told: str) -> None:
+    where = StoreUrl.of(url.format(refusing=refusing_port(), port=stores.postgresql().port))
+    with pytest.raises(StoreError, match=told) as failure:
+        await Database.connect(where)
+    assert PASSWORD not in "".join(traceback.format_exception(failure.value))
+
+
+async def test_a_transaction_that_is_cut_off_fails_and_the_next_one_finds_the_way_back(
+    db: Database, tmp_path: Path
+) -> None:
+    await notes(db)
+
+    def interrupted(connection: Connection) -> None:
+        connection.execute("INSERT INTO notes VALUES (1)")
+        cut_off(tmp_path)
+        connection.execute("INSERT INTO notes VALUES (2)")
+
+    with pytest.raises(StoreError, match=r"terminating connection|connection to the database was lost"):
+        await db.write(interrupted)
+    assert await db.write(insert(3)) == 3
+    assert await stored(db) == [3]
+
+
+async def test_a_commit_whose_answer_is_lost_is_told_as_a_failure(db: Database, tmp_path: Path) -> None:
+    await notes(db)
+
+    def last(connection: Connection) -> None:
+        connection.execute("INSERT INTO notes VALUES (1)")
+        cut_off(tmp_path)
+
+    gate, task = await held(db)
+    both = [asyncio.ensure_future(db.write(insert(2))), asyncio.ensure_future(db.write(last))]
+    await asyncio.sleep(0)
+    gate.open()
+    await task
+    assert [type(one) for one in await asyncio.gather(*both, return_exceptions=True)] == [StoreError, StoreError]
+    assert await stored(db) == []
+
+
+async def test_connections_that_ended_while_nobody_used_them_are_made_anew_without_a_failure(
+    db: Database, tmp_path: Path
+) -> None:
+    await notes(db)
+    await db.glance(lambda c: c.execute("SELECT 1"))
+    cut_off(tmp_path)
+    assert await db.write(insert(1)) == 1
+    assert await stored(db) == [1]
+    assert await db.glance(lambda c: c.execute("SELECT n FROM notes").fetchone()) == (1,)
+
+
+async def test_a_server_that_dies_is_told_at_once_and_one_that_is_back_is_used(mortal: Postgresql) -> None:
+    db = await Database.connect(StoreUrl.of(mortal.new_database()))
+    await notes(db)
+    await db.write(insert(1))
+    mortal.kill()
+    for _ in range(2):
+        for door in (db.write, db.read, db.glance):
+            with pytest.raises(StoreError, match=r"lost|cannot be reached"):
+                await asyncio.wait_for(door(insert(2)), 5)
+    await asyncio.to_thread(mortal.start)
+    assert await db.write(insert(3)) == 3
+    assert await stored(db) == [1, 3]
+    await db.close()
+
+
+async def test_one_who_is_paused_within_a_transaction_loses_it_and_holds_nobody_up_for_long(
+    db: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await notes(db)
+    monkeypatch.setitem(postgresql.SETTINGS, "idle_in_transaction_session_timeout", "300ms")
+    paused = await stores.opened(tmp_path / "state", "postgresql")
+    gate, task = await held(paused)
+    assert await asyncio.wait_for(db.write(insert(1)), 5) == 1
+    gate.open()
+    with pytest.raises(StoreError, match=r"idle-in-transaction|lost"):
+        await task
+    assert await paused.write(insert(2)) == 2
+    await paused.close()
+
+
+async def test_one_who_waits_too_long_for_the_others_is_told_so(
+    db: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(postgresql.SETTINGS, "lock_timeout", "200ms")
+    waiting = await stores.opened(tmp_path / "state", "postgresql")
+    gate, task = await held(db)
+    with pytest.raises(StoreError, match="lock timeout"):
+        await waiting.write(lambda c: None)
+    gate.open()
+    await task
+    await waiting.write(lambda c: None)
+    await waiting.close()
+
+
+async def test_what_is_answered_is_on_the_disk_whatever_the_server_does_elsewhere(tmp_path: Path) -> None:
+    server, url = stores.postgresql(), stores.postgresql().new_database()
+    server.sql(f"ALTER DATABASE {url.rpartition('/')[2]} SET synchronous_commit = off")
+    db = await Database.connect(StoreUrl.of(url))
+    assert await db.write(lambda c: c.execute("SHOW synchronous_commit").fetchone()) == ("on",)
+    await db.close()
+
+
+async def test_a_statement_that_was_used_before_still_works_after_the_connection_was_lost(
+    db: Database, tmp_path: Path
+) -> None:
+    await notes(db)
+    for number in range(3):
+        assert await db.write(insert(number)) == number
+        cut_off(tmp_path)
+    assert await stored(db) == [0, 1, 2]
+
+
+async def test_the_gate_of_one_gateway_is_the_gate_of_all(db: Database, tmp_path: Path) -> None:
+    await notes(db)
+    other = await stores.opened(tmp_path / "state", "postgresql")
+    gate, task = await held(db)
+    waiting = asyncio.ensure_future(other.write(insert(1)))
+    assert await stored(db) == []
+    assert not waiting.done()
+    gate.open()
+    await task
+    assert await waiting == 1
+    await other.close()
