@@ -4,7 +4,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
 
     base/           words everybody uses
         errors  clock  caller  levels  kleene  expression  glob  domain  secret  tls  certificate  cause  refusal
-        token  seal  files  turns  logs
+        token  seal  files  turns  logs  backoff
     mail/           pure values: octets to heads, parts and text
         model  parse  threads  transcript
         header  lines  charset  iso2022  address  addresstokens  date  head
@@ -40,7 +40,8 @@ An import may only point down a storey; neighbours in a storey do not know each 
         outbound/supposing
         explaining
     imap/           the IMAP client: pure wire, one conversation, a pool
-        wire  stream  incoming  login  reply  connection  opening  pool  commands  changes  bodystructure  search
+        wire  stream  incoming  login  reply  conversation  connection  opening  admission  pool  commands  changes
+        bodystructure  search  watching
         names  statistics  faults
     smtp/           the submission client: logged-in sessions, one attempt for each message
         submission  opening  login  session  transaction  submitter  outcome  faults
@@ -52,7 +53,8 @@ An import may only point down a storey; neighbours in a storey do not know each 
         account  folders  naming  labels  reading  parsing  fetching  sections  session  cache  listing  searching
         changing  moving  labelling  organizing  outcomes
         sending  sentcopy  finding  outbox  drafts
-        messages  downloads  filetexts  senttexts  uids  cursors  following  sincecursor  waiting  feed  statistics
+        messages  downloads  filetexts  senttexts  uids  cursors  following  sincecursor  feed  statistics
+        board  ear  listening  watching  waiting
         setting  explaining  sight  filesight  bound  boundfiles  sights  sealeduids  heads  records
         visibleconversations  discretion  judge  view  entry  directory
         kindred  conversations  threads

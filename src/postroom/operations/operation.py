@@ -14,6 +14,7 @@ from postroom.base.errors import GatewayError
 from postroom.mailbox.directory import Directory
 from postroom.mailbox.outbox import Outbox
 from postroom.mailbox.view import MailboxView
+from postroom.mailbox.waiting import Stands, always
 from postroom.operations.access import Access
 from postroom.operations.answer import Answer
 from postroom.operations.ask import Ask
@@ -70,6 +71,8 @@ class Call:
     """Among those that hold much at once."""
     public_url: str = ""
     """Where files can be had."""
+    stands: Stands = always
+    """Whether it could still be made as it was: to be asked by what takes its time before it tells more."""
 
     def note(self, **facts: Any) -> None:
         """Add facts to the record of this call's outcome: small JSON values, never what a message says."""

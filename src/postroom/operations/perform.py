@@ -23,6 +23,7 @@ from postroom.base.logs import Log
 from postroom.config import LimitsConfig
 from postroom.mailbox.directory import Directory
 from postroom.mailbox.discretion import discreet
+from postroom.mailbox.waiting import Stands, always
 from postroom.operations import entries
 from postroom.operations.answer import Answer
 from postroom.operations.ask import Ask, MailboxAsk
@@ -112,18 +113,26 @@ class Corridor:
         return error
 
     async def perform(
-        self, name: str, arguments: Mapping[str, Any], caller: Caller, surface: Surface
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        caller: Caller,
+        surface: Surface,
+        stands: Stands = always,
     ) -> dict[str, Any] | Blob:
-        """The answer as JSON values, or as octets to be streamed where that can be. Raises `GatewayError` alone."""
+        """The answer as JSON values, or as octets to be streamed where that can be. Raises `GatewayError` alone.
+
+        `stands` tells a call that takes its time whether it could still be made.
+        """
         operation = await self.admit(name, caller, surface, arguments.get("mailbox"))
         if caller.binding is None:
-            return await self._performed(operation, arguments, caller, surface)
+            return await self._performed(operation, arguments, caller, surface, stands)
         policy = self._directory.policy(caller)
         try:
             if policy is None:
-                return await self._performed(operation, arguments, caller, surface)
+                return await self._performed(operation, arguments, caller, surface, stands)
             with self._one_more(caller, policy.limits.concurrent):
-                answer = await self._performed(operation, arguments, caller, surface)
+                answer = await self._performed(operation, arguments, caller, surface, stands)
             return _within(answer, policy.limits.response_bytes)
         except GatewayError as error:
             raise discreet(error) from error
@@ -143,10 +152,22 @@ class Corridor:
                 del self._running[caller.token]
 
     async def _performed(
-        self, operation: Operation[Any, Any], arguments: Mapping[str, Any], caller: Caller, surface: Surface
+        self,
+        operation: Operation[Any, Any],
+        arguments: Mapping[str, Any],
+        caller: Caller,
+        surface: Surface,
+        stands: Stands,
     ) -> dict[str, Any] | Blob:
-        failed = partial(self._failed, operation.name)
-        call = Call(caller, surface, self._directory, failed, self._books, public_url=self._public_url)
+        call = Call(
+            caller,
+            surface,
+            self._directory,
+            partial(self._failed, operation.name),
+            self._books,
+            public_url=self._public_url,
+            stands=partial(self._stands, stands),
+        )
         try:
             ask = await self._shaped(operation, arguments, call)
             if operation.effect.read_only:
@@ -175,6 +196,11 @@ class Corridor:
     async def _check_stopped(self, call: Call, what: Stopped) -> None:
         if self._books is not None and await self._books.stopped(what):
             raise stopped_by_operator()
+
+    async def _stands(self, stands: Stands) -> bool:
+        """Whether a call that was begun could still be made."""
+        stopped = self._books is not None and await self._books.stopped(Stopped.ALL)
+        return not stopped and await stands()
 
     async def _read(self, operation: Operation[Any, Any], ask: Ask, call: Call) -> dict[str, Any] | Blob:
         if self._books is not None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from functools import partial
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from postroom.base.caller import Caller
 from postroom.base.errors import Code, GatewayError, internal, not_found
 from postroom.base.logs import Log
 from postroom.operations.perform import Corridor
@@ -89,12 +91,17 @@ class Application:
         if refused is not None:
             return refused
         service = self._service
-        caller = await service.authenticator.caller(request.headers.get("authorization"), _source(request))
+        caller = await _caller(service, request)
         if caller is None:
             return _unauthorized("authorization" in request.headers)
+        stands = partial(self._stands, service, request, caller)
         if request.scope["path"] in _MCP_PATHS:
-            return await self._mcp(request, Toolbox(service.corridor, caller))
-        return await service.http_api.answer(request, caller)
+            return await self._mcp(request, Toolbox(service.corridor, caller, stands))
+        return await service.http_api.answer(request, caller, stands)
+
+    async def _stands(self, service: _Service, request: Request, caller: Caller) -> bool:
+        """Whether a request that was begun would begin in the same way now: same configuration, same caller."""
+        return service is self._service and await _caller(service, request) == caller
 
     def _foreign(self, request: Request) -> Response | None:
         if not self._guard.host_allowed(request.headers.get("host")):
@@ -134,6 +141,10 @@ class Application:
         headers = {name: request.headers[name] for name in _ROUTING_HEADERS if name in request.headers}
         work = mcp.reply(message, headers, tools)
         return _mcp_response(await while_present(request.receive, work))
+
+
+async def _caller(service: _Service, request: Request) -> Caller | None:
+    return await service.authenticator.caller(request.headers.get("authorization"), _source(request))
 
 
 def _source(request: Request) -> str:

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from postroom.base.caller import Caller, Toolset
 from postroom.base.errors import Code, GatewayError, invalid, not_found
 from postroom.base.logs import Log
+from postroom.mailbox.waiting import Stands, always
 from postroom.operations.blob import Blob
 from postroom.operations.operation import Surface
 from postroom.operations.perform import Corridor
@@ -30,11 +31,11 @@ class HttpApi:
         self._bodies = bodies
         self._routes = {toolset: Routes(catalogue.values()) for toolset, catalogue in corridor.catalogues.items()}
 
-    async def answer(self, request: Request, caller: Caller) -> Response:
+    async def answer(self, request: Request, caller: Caller, stands: Stands = always) -> Response:
         async with AsyncExitStack() as held:
-            return await self._answer(request, caller, held)
+            return await self._answer(request, caller, stands, held)
 
-    async def _answer(self, request: Request, caller: Caller, held: AsyncExitStack) -> Response:
+    async def _answer(self, request: Request, caller: Caller, stands: Stands, held: AsyncExitStack) -> Response:
         try:
             match = self._match(request, caller)
             mailbox = match.arguments.get("mailbox")
@@ -43,7 +44,7 @@ class HttpApi:
                 arguments = await self._arguments(request, match, held)
             except GatewayError as error:
                 raise await self._corridor.refused(match.operation, caller, Surface.HTTP, error, mailbox) from None
-            work = self._corridor.perform(match.operation.name, arguments, caller, Surface.HTTP)
+            work = self._corridor.perform(match.operation.name, arguments, caller, Surface.HTTP, stands)
             answer = await while_present(request.receive, work)
         except GatewayError as error:
             allow = error.details.get("allow")

@@ -9,6 +9,7 @@ import orjson
 
 from postroom.base.caller import Caller, Toolset
 from postroom.base.errors import GatewayError
+from postroom.mailbox.waiting import Stands, always
 from postroom.operations.blob import Blob
 from postroom.operations.operation import Operation, Surface
 from postroom.operations.perform import Corridor
@@ -44,9 +45,10 @@ class Toolbox:
     name = "postroom"
     version = VERSION
 
-    def __init__(self, corridor: Corridor, caller: Caller) -> None:
+    def __init__(self, corridor: Corridor, caller: Caller, stands: Stands = always) -> None:
         self._corridor = corridor
         self._caller = caller
+        self._stands = stands
         self.instructions = INSTRUCTIONS[caller.toolset]
 
     def list(self) -> list[dict[str, Any]]:
@@ -55,7 +57,7 @@ class Toolbox:
 
     async def call(self, name: str, arguments: dict[str, Any]) -> tuple[dict[str, Any], bool]:
         try:
-            answer = await self._corridor.perform(name, arguments, self._caller, Surface.MCP)
+            answer = await self._corridor.perform(name, arguments, self._caller, Surface.MCP, self._stands)
         except GatewayError as error:
             return error.body(), True
         if isinstance(answer, Blob):
