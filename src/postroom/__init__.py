@@ -54,7 +54,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
         changing  moving  labelling  organizing  outcomes
         sending  sentcopy  finding  outbox  drafts
         messages  downloads  filetexts  senttexts  uids  cursors  following  sincecursor  feed  statistics
-        board  ear  listening  watching  waiting
+        board  ear  listening  watching  waiting  streaming  notices
         setting  explaining  sight  filesight  bound  boundfiles  sights  sealeduids  heads  records
         visibleconversations  discretion  judge  view  entry  directory
         kindred  conversations  threads
@@ -63,6 +63,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
         operation  access  ask  answer  schema  faults  rate  perform  catalogue
         books  places  journal  trail  entries
         overview  inbox  filters  searching  reading  rows  knownrows  messages  room  blob  files  organizing
+        following  eventstream
         threads  threadlists
         outgoing  drafting  delivery  sending
         relay/envelopes  relay/listing  relay/reading  relay/sending  relay/changing
@@ -71,7 +72,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
         endpoint
     surfaces/       skins: HTTP API and MCP
         http_connection  application  guard  authenticate  presence  bodies  responses
-        downloads
+        downloads  eventstreams
         http_api  routes  documents  openapi  mcp  toolbox
     version         one number
     app             the roof: from a configuration to a running process

@@ -14,6 +14,7 @@ from postroom.config import MailboxConfig
 from postroom.mail.query.tree import Query
 from postroom.mailbox.account import Account
 from postroom.mailbox.cursors import Cursors
+from postroom.mailbox.discretion import discreet
 from postroom.mailbox.entry import Entry
 from postroom.mailbox.feed import Feed, Means
 from postroom.mailbox.folders import folder_name
@@ -24,7 +25,9 @@ from postroom.mailbox.setting import setting_of
 from postroom.mailbox.sight import Sight, Whole
 from postroom.mailbox.sights import Governance, Sights
 from postroom.mailbox.sincecursor import feed_cursors
+from postroom.mailbox.streaming import Stream
 from postroom.mailbox.view import MailboxView
+from postroom.mailbox.waiting import Stands
 from postroom.mailbox.watching import Watching
 from postroom.policy.effective import Policy
 from postroom.policy.snapshot import Policies
@@ -122,6 +125,13 @@ class Directory:
         cursors = feed_cursors(self._seal, caller.identity, asked, folder, query, policies)
         return Feed(views, folder, query, cursors, self._means)
 
+    def stream(
+        self, caller: Caller, names: Sequence[str] | None, folder: str | None, query: Query, stands: Stands
+    ) -> Stream:
+        """The same mailboxes as a stream of what comes; its cursors are those of the feed."""
+        said = discreet if caller.binding is not None else _as_it_is
+        return Stream(self.feed(caller, names, folder, query), self._clock, stands, said)
+
     def cursors(self, caller: Caller, bound: Sequence[bytes]) -> Cursors:
         """Cursors of a list that is of no mailbox; `bound` is what must be the same when it goes on."""
         return Cursors(self._seal, caller.identity, bound)
@@ -177,6 +187,10 @@ class Directory:
         raise not_found(
             f"This token has no such mailbox. It may use: {', '.join(names)}.", argument="mailbox", mailboxes=names
         )
+
+
+def _as_it_is(error: GatewayError) -> GatewayError:
+    return error
 
 
 def _no_mailbox() -> GatewayError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import heapq
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TypeAlias, TypeVar
@@ -15,6 +15,7 @@ from postroom.base.errors import Code, GatewayError
 from postroom.imap.faults import DeadlineFault
 from postroom.mail.model import Shown
 from postroom.mail.query.tree import All, Query
+from postroom.mailbox.board import Spot
 from postroom.mailbox.faults import imap_error
 from postroom.mailbox.folders import folder_name
 from postroom.mailbox.following import Followed, Place
@@ -42,6 +43,12 @@ class FeedPage:
     reset: tuple[str, ...]
     cursor: Callable[[int], str] | None
     """The cursor for an answer with only the first so many rows; None where none was asked for."""
+
+    def cursor_after(self, given: int) -> str:
+        """The cursor after the first so many rows, of a page that has cursors."""
+        if self.cursor is None:
+            raise ValueError("no cursor was asked for")
+        return self.cursor(given)
 
     @property
     def is_empty(self) -> bool:
@@ -73,11 +80,13 @@ class Feed:
         self._folder = folder
         self._query = query
         self._cursors = cursors
-        self._watching = means.watching
+        self.watching = means.watching
         self._clock = means.clock
         self._seconds = means.seconds
         self._keys = {view.name: place_key(view.name, folder or view.default_folder) for view in views}
-        self._spots = {(view.name, folder_name(folder or view.default_folder)): view for view in views}
+        self.spots: Mapping[Spot, MailboxView] = {
+            (view.name, folder_name(folder or view.default_folder)): view for view in views
+        }
 
     async def newest(self, *, limit: int, checkpoint: bool) -> FeedPage:
         """The newest rows, newest first; with `checkpoint` a cursor for all that comes later."""
@@ -109,19 +118,25 @@ class Feed:
         Whoever waits holds no connection, and is told of nothing more once its call `stands` no longer.
         """
         places = self._cursors.read(cursor, self._clock.now())
-        with self._watching.hold(self._spots if wait_seconds else ()):
-            waiting = Waiting(self._watching.board, self._spots, self._clock, wait_seconds, stands)
+        with self.watching.hold(self.spots if wait_seconds else ()):
+            waiting = Waiting(self.watching.board, self.spots, self._clock, wait_seconds, stands)
             found, faults = await self._look(self._views, places, limit)
             page = self._arrived(found, places, limit)
             while found and page.is_empty and (spots := await waiting.news()):
                 # What was met for the first time starts here, and what did not match is behind us.
                 places = places | {self._keys[view.name]: followed.reached for view, followed in found.items()}
-                asked = [view for spot, view in self._spots.items() if spot in spots and view in found]
+                asked = [view for spot, view in self.spots.items() if spot in spots and view in found]
                 again, failed = await self._look(asked, places, limit)
                 found = {view: followed for view, followed in found.items() if view.name not in failed} | again
                 faults |= failed
                 page = self._arrived(found, places, limit)
         return replace(page, faults=faults)
+
+    async def arrivals(self, spots: Collection[Spot], cursor: str | None, *, limit: int) -> FeedPage:
+        """What came after `cursor` in some of the folders; without one, where now ends."""
+        places = self._cursors.read(cursor, self._clock.now()) if cursor is not None else {}
+        found, faults = await self._look([view for spot, view in self.spots.items() if spot in spots], places, limit)
+        return replace(self._arrived(found, places, limit), faults=faults)
 
     async def _look(
         self, views: Sequence[MailboxView], places: Places, limit: int

@@ -20,6 +20,7 @@ from postroom.operations.answer import Answer
 from postroom.operations.ask import Ask
 from postroom.operations.blob import Blob
 from postroom.operations.books import Books
+from postroom.operations.eventstream import EventStream
 from postroom.operations.journal import Journal
 from postroom.operations.places import Place
 from postroom.operations.schema import argument_schema
@@ -127,7 +128,7 @@ class Call:
 MODEL_BUDGET = 30_000
 
 AskT = TypeVar("AskT", bound=Ask)
-AnswerT = TypeVar("AnswerT", bound=Answer | Blob)
+AnswerT = TypeVar("AnswerT", bound=Answer | Blob | EventStream)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import orjson
 from pydantic import ValidationError
@@ -30,6 +30,7 @@ from postroom.operations.ask import Ask, MailboxAsk
 from postroom.operations.blob import Blob
 from postroom.operations.books import Books, stopped_by_operator
 from postroom.operations.catalogue import CATALOGUES, Catalogue
+from postroom.operations.eventstream import EventStream
 from postroom.operations.faults import argument_error
 from postroom.operations.operation import Call, Operation, Surface
 from postroom.operations.places import Place
@@ -37,6 +38,7 @@ from postroom.operations.rate import Allowance, Rate
 from postroom.operations.trail import Counted, Trail, unwritable
 from postroom.store.switch import Stopped
 
+Streamed: TypeAlias = Blob | EventStream
 _MOST_ARGUMENTS = 100
 _LONGEST_NAME = 64
 _WITHOUT_LEAVE = (Code.PERMISSION_DENIED, Code.POLICY_DENIED)
@@ -119,7 +121,7 @@ class Corridor:
         caller: Caller,
         surface: Surface,
         stands: Stands = always,
-    ) -> dict[str, Any] | Blob:
+    ) -> dict[str, Any] | Streamed:
         """The answer as JSON values, or as octets to be streamed where that can be. Raises `GatewayError` alone.
 
         `stands` tells a call that takes its time whether it could still be made.
@@ -158,7 +160,7 @@ class Corridor:
         caller: Caller,
         surface: Surface,
         stands: Stands,
-    ) -> dict[str, Any] | Blob:
+    ) -> dict[str, Any] | Streamed:
         call = Call(
             caller,
             surface,
@@ -202,7 +204,7 @@ class Corridor:
         stopped = self._books is not None and await self._books.stopped(Stopped.ALL)
         return not stopped and await stands()
 
-    async def _read(self, operation: Operation[Any, Any], ask: Ask, call: Call) -> dict[str, Any] | Blob:
+    async def _read(self, operation: Operation[Any, Any], ask: Ask, call: Call) -> dict[str, Any] | Streamed:
         if self._books is not None:
             where = self._name(operation, call.caller, getattr(ask, "mailbox", None))
             action = entries.action_of(operation, call.surface)
@@ -211,7 +213,7 @@ class Corridor:
 
     async def _change(
         self, operation: Operation[Any, Any], ask: Ask, call: Call, mailbox: str | None
-    ) -> dict[str, Any] | Blob:
+    ) -> dict[str, Any] | Streamed:
         """Once begun it is finished, and its outcome written, whether anybody waits for the answer or not."""
         if self._books is None:
             raise unwritable()
@@ -226,7 +228,7 @@ class Corridor:
 
     async def _carried_out(
         self, operation: Operation[Any, Any], ask: Ask, call: Call, mailbox: str | None, trail: Trail
-    ) -> tuple[dict[str, Any] | Blob | None, GatewayError | None]:
+    ) -> tuple[dict[str, Any] | Streamed | None, GatewayError | None]:
         """Intent, effect, outcome; errors are returned, since nobody may be there to raise them to."""
         try:
             begun = entries.intent(operation, call, mailbox, ask, self._clock.now())
@@ -255,9 +257,11 @@ class Corridor:
         except GatewayError:
             return None
 
-    async def _run(self, operation: Operation[Any, Any], ask: Any, call: Call) -> dict[str, Any] | Blob:
+    async def _run(self, operation: Operation[Any, Any], ask: Any, call: Call) -> dict[str, Any] | Streamed:
         try:
             answer = await operation.run(call, ask)
+            if isinstance(answer, EventStream):
+                return answer
             if isinstance(answer, Blob):
                 return answer if call.surface is Surface.HTTP else await answer.inlined(self._inline_max_bytes)
             return await _json_ready(answer)
@@ -291,9 +295,9 @@ class Corridor:
         return not_found(f"There is no such tool.{hint}", tools=names)
 
 
-def _within(answer: dict[str, Any] | Blob, most: int) -> dict[str, Any] | Blob:
+def _within(answer: dict[str, Any] | Streamed, most: int) -> dict[str, Any] | Streamed:
     """The answer, unless a bound caller may have none of that size."""
-    if isinstance(answer, Blob) or len(orjson.dumps(answer)) <= most:
+    if isinstance(answer, Blob | EventStream) or len(orjson.dumps(answer)) <= most:
         return answer
     message = f"The answer has more than the {most:,} octets that the policy of this token allows. Ask for less."
     raise GatewayError(Code.TOO_LARGE, message, limit=most)

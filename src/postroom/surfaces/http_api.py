@@ -13,10 +13,12 @@ from postroom.base.errors import Code, GatewayError, invalid, not_found
 from postroom.base.logs import Log
 from postroom.mailbox.waiting import Stands, always
 from postroom.operations.blob import Blob
+from postroom.operations.eventstream import EventStream
 from postroom.operations.operation import Surface
 from postroom.operations.perform import Corridor
 from postroom.surfaces.bodies import Bodies, is_json, parse_json
 from postroom.surfaces.downloads import DownloadResponse
+from postroom.surfaces.eventstreams import EventStreamResponse
 from postroom.surfaces.presence import while_present
 from postroom.surfaces.responses import error_response, json_response
 from postroom.surfaces.routes import Match, Routes
@@ -49,6 +51,8 @@ class HttpApi:
         except GatewayError as error:
             allow = error.details.get("allow")
             return error_response(error, {"Allow": ", ".join(allow)} if allow else None)
+        if isinstance(answer, EventStream):
+            return EventStreamResponse(answer, self._log)
         return DownloadResponse(answer, self._log) if isinstance(answer, Blob) else json_response(answer)
 
     def _match(self, request: Request, caller: Caller) -> Match:
@@ -67,7 +71,7 @@ class HttpApi:
         twice = (query.keys() & body.keys()) or ((query.keys() | body.keys()) & match.arguments.keys())
         if twice:
             raise invalid(min(twice), "is given twice; the path, the query and the body are one set of arguments")
-        return query | body | dict(match.arguments)
+        return query | body | dict(match.arguments) | _last_event(request, match)
 
     async def _body(self, request: Request, held: AsyncExitStack) -> dict[str, Any]:
         body = await self._bodies.read(request, held)
@@ -79,6 +83,12 @@ class HttpApi:
         if not isinstance(value, dict):
             raise invalid("body", "must be a JSON object of arguments")
         return value
+
+
+def _last_event(request: Request, match: Match) -> dict[str, str]:
+    """Where a stream goes on that was cut: browsers say it in a header, whatever stood in the query before."""
+    last = request.headers.get("last-event-id")
+    return {"since_cursor": last} if last and match.operation.answer is EventStream else {}
 
 
 def _query(request: Request) -> dict[str, Any]:

@@ -60,7 +60,7 @@ class Toolbox:
             answer = await self._corridor.perform(name, arguments, self._caller, Surface.MCP, self._stands)
         except GatewayError as error:
             return error.body(), True
-        if isinstance(answer, Blob):
+        if not isinstance(answer, dict):
             raise TypeError("octets are inlined for this surface")
         foreign = self._corridor.catalogues[self._caller.toolset][name].foreign
         return ({"untrusted": _notice(foreign)} | answer if foreign else answer), False
