@@ -9,10 +9,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.servers.postgresql import running_postgresql
-
 from soak.arrivals import Plan, Soak
 from tests.servers.dovecot import running_dovecot
+from tests.servers.postgresql import running_postgresql
 
 
 def main() -> None:

@@ -16,11 +16,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.servers.postgresql import Postgresql
-
 from soak.receiver import secret_of
 from tests.servers.dovecot import PASSWORD, Dovecot
 from tests.servers.ports import free_port
+from tests.servers.postgresql import Postgresql
 from tests.servers.proxy import Proxy, proxied
 
 _PROGRAM = "from postroom.cli import main; main()"

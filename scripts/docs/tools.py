@@ -13,6 +13,7 @@ from postroom.base.caller import Toolset
 from postroom.operations.answer import Answer
 from postroom.operations.blob import Blob
 from postroom.operations.catalogue import CATALOGUE, CATALOGUES
+from postroom.operations.eventstream import EventStream
 from postroom.operations.operation import Effect, Operation
 from postroom.operations.schema import argument_schema
 from scripts.docs import errors, signals
@@ -21,7 +22,8 @@ from scripts.docs.markdown import GENERATED, code, document, table
 from scripts.docs.words import about, field_words
 
 RELAY = CATALOGUES[Toolset.RELAY]
-_ALL = (*CATALOGUE.values(), *RELAY.values())
+_STREAMS = [one for one in CATALOGUES[Toolset.MAILBOX].values() if one.answer is EventStream]
+_ALL = (*CATALOGUE.values(), *_STREAMS, *RELAY.values())
 _INTRODUCTION = """\
 Each operation is an MCP tool and an HTTP route. A token is offered those that its scopes allow. Arguments are the same
 on both: over HTTP those in braces stand in the path, the others are query parameters with GET and DELETE, and fields of
@@ -34,6 +36,27 @@ _OF_BLOB = """\
 Answer: over HTTP the octets themselves, streamed. Over MCP they stand in the answer as far as
 `limits.mcp_inline_max_bytes` allows: a message's source in `raw` is cut there; a file in `data_base64` that is larger
 is refused as `too_large`, with where to download it."""
+
+_OF_STREAMS = """\
+# The stream
+
+A route for programs, and no tool: its answer has no end."""
+
+_OF_EVENTS = """\
+Answer: server-sent events. `data` is JSON with `type`, which is also the event's name, `timestamp` and `data`:
+
+| type | data | |
+|---|---|---|
+| `ready` | | The first: from here on. |
+| `message.received` | `mailbox`, `folder`, `uid` | There is a new message; read it with `get_message`. |
+| `mailbox.reset` | `mailbox`, `folder` | The server numbered the folder anew: all its mail is told again. |
+| `mailbox.unreachable` | `mailbox`, `reason` | Nothing is heard of a mailbox; it is tried again. |
+| `mailbox.recovered` | `mailbox` | It is heard of again, and what came meanwhile is told. |
+
+An event's `id` is a cursor. Whoever comes back with it as `Last-Event-ID`, or as `since_cursor` here or in `inbox`, is
+told what came after that event and nothing twice. Where nothing comes there is a comment every 15 seconds. The stream
+ends when the token may no longer see what it is told, when the configuration is read again, and when the gateway stops:
+come back with the last `id`. A token may hold 8 streams at a time."""
 
 _RELAY = """\
 # The relay's tools
@@ -49,10 +72,11 @@ def page() -> str:
     """The whole document."""
     shapes: dict[type[BaseModel], None] = {}
     tools = [block for operation in CATALOGUE.values() for block in _tool(operation, shapes)]
+    streamed = [block for operation in _STREAMS for block in _tool(operation, shapes)]
     relayed = [block for operation in RELAY.values() for block in _tool(operation, shapes)]
     ends = [signals.section(), errors.section()]
     begin = [GENERATED, "# Tools", _INTRODUCTION, _overview()]
-    return document([*begin, *tools, _RELAY, *relayed, _SHAPES, *_told(shapes), *ends])
+    return document([*begin, *tools, _OF_STREAMS, *streamed, _RELAY, *relayed, _SHAPES, *_told(shapes), *ends])
 
 
 def arguments() -> Iterator[tuple[str, str, str]]:
@@ -87,6 +111,9 @@ def _tool(operation: Operation[Any, Any], shapes: dict[type[BaseModel], None]) -
     yield table(["argument", "type", "", "meaning"], rows) if rows else ""
     if operation.answer is Blob:
         yield _OF_BLOB
+        return
+    if operation.answer is EventStream:
+        yield _OF_EVENTS
         return
     if _is_its_own(operation):
         yield f"Answer: {about(operation.answer)}" if about(operation.answer) else "Answer:"

@@ -4,7 +4,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
 
     base/           words everybody uses
         errors  clock  caller  levels  kleene  expression  glob  domain  secret  tls  certificate  cause  refusal
-        token  seal  files  turns  logs  meters
+        token  seal  files  turns  logs  meters  backoff
     mail/           pure values: octets to heads, parts and text
         model  parse  threads  transcript
         header  lines  charset  iso2022  address  addresstokens  date  head
@@ -40,7 +40,8 @@ An import may only point down a storey; neighbours in a storey do not know each 
         outbound/supposing
         explaining
     imap/           the IMAP client: pure wire, one conversation, a pool
-        wire  stream  incoming  login  reply  connection  opening  pool  commands  changes  bodystructure  search
+        wire  stream  incoming  login  reply  conversation  connection  opening  admission  pool  commands  changes
+        bodystructure  search  watching
         names  statistics  faults
     smtp/           the submission client: logged-in sessions, one attempt for each message
         submission  opening  login  session  transaction  submitter  outcome  faults
@@ -53,15 +54,17 @@ An import may only point down a storey; neighbours in a storey do not know each 
         account  folders  naming  labels  reading  parsing  fetching  sections  session  cache  listing  searching
         changing  moving  labelling  organizing  outcomes
         sending  sentcopy  finding  outbox  drafts
-        messages  downloads  filetexts  uids  cursors  following  sincecursor  waiting  feed  statistics
+        messages  downloads  filetexts  uids  cursors  following  sincecursor  feed  statistics
+        board  ear  listening  watching  waiting  streaming  notices
         setting  explaining  sight  filesight  bound  boundfiles  sights  sealeduids  heads  records
         visibleconversations  discretion  judge  view  entry  directory
         kindred  conversations  threads
         faults  wiring  health  checkup  remedies
     operations/     what the product does: declared once, run in one corridor
-        operation  access  ask  answer  schema  faults  rate  perform  catalogue
+        operation  access  ask  answer  schema  faults  rate  visit  perform  catalogue
         books  places  journal  debts  trail  entries  succession
         overview  inbox  filters  searching  reading  rows  knownrows  messages  room  blob  files  organizing
+        following  eventstream
         threads  threadlists
         outgoing  drafting  delivery  sending
         relay/envelopes  relay/listing  relay/reading  relay/sending  relay/changing
@@ -70,7 +73,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
         endpoint
     surfaces/       skins: HTTP API and MCP
         http_connection  application  load  guard  authenticate  presence  bodies  responses  metrics
-        downloads
+        downloads  eventstreams
         http_api  routes  documents  openapi  mcp  toolbox
     version         one number
     app             the roof: from a configuration to a running process

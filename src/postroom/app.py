@@ -24,6 +24,7 @@ from postroom.base.seal import Seal
 from postroom.config import Config
 from postroom.mailbox.directory import Directory
 from postroom.mailbox.sights import Governance
+from postroom.mailbox.watching import Watching
 from postroom.mailbox.wiring import open_mailbox, passwords
 from postroom.operations.books import Books
 from postroom.operations.perform import Corridor
@@ -85,7 +86,7 @@ async def running(
         stack.push_async_callback(database.close)
         gateway = f"g_{secrets.token_hex(8)}"
         before = stack.enter_context(one_gateway(config.state_dir, gateway))
-        directory = await _directory(config, database, clock)
+        directory = await _directory(config, database, clock, log)
         stack.callback(directory.close)
         listener = listener or bind(config.server.listen.host, config.server.listen.port)
         stack.callback(listener.close)
@@ -98,8 +99,23 @@ async def running(
         gate = _Gate(config, read_again or (lambda: config), _Inside(directory, database, books, clock, log, meters))
         succession = Succession(database, clock, trail, books.journal, before)
         keeping = (database.keep_listening(clock), books.journal.keep_settling(directory.is_in_sent, trail))
-        async with _kept(config, books, succession, keeping, tasks), _answering(gate, listener, books, tasks, clock):
+        async with (
+            _kept(config, books, succession, keeping, tasks),
+            _answering(gate, listener, books, tasks, clock),
+            _listening(directory.watching, tasks),
+        ):
             yield Running(_url(listener), gate.reloading.again)
+
+
+@asynccontextmanager
+async def _listening(watching: Watching, tasks: asyncio.TaskGroup) -> AsyncIterator[None]:
+    """Folders that somebody waits for are listened to while the block runs; when it ends nobody waits any more."""
+    listening = tasks.create_task(watching.run())
+    try:
+        yield
+    finally:
+        watching.board.close()
+        listening.cancel()
 
 
 @asynccontextmanager
@@ -119,13 +135,13 @@ async def _answering(
         await books.drain(max(0.0, _GRACE_SECONDS - (clock.monotonic() - since)))
 
 
-async def _directory(config: Config, database: Database, clock: Clock) -> Directory:
+async def _directory(config: Config, database: Database, clock: Clock, log: Log) -> Directory:
     """The mailboxes, for whoever its policies bind and for whom they do not."""
     seal = Seal(await keys.ring(database, clock.now()))
     entries = [open_mailbox(mailbox, config.limits, clock) for mailbox in config.mailboxes]
     own_secrets = OwnSecrets(await passwords(config.mailboxes), secrets.token_bytes(32))
     governance = Governance(Policies(config), database, own_secrets)
-    return Directory(entries, seal, clock, config.limits.inbox_seconds, governance)
+    return Directory(entries, seal, clock, config.limits.inbox_seconds, governance, log)
 
 
 @asynccontextmanager

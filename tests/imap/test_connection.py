@@ -12,7 +12,8 @@ import pytest
 from postroom.base.secret import Secret
 from postroom.base.tls import Endpoint
 from postroom.imap import commands
-from postroom.imap.connection import Connection, Deadlines
+from postroom.imap.connection import Connection
+from postroom.imap.conversation import Deadlines
 from postroom.imap.faults import (
     BusyFault,
     ConnectFault,
@@ -252,7 +253,7 @@ async def test_an_endless_line_is_refused() -> None:
 
 
 async def test_endless_untagged_responses_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("postroom.imap.connection.MAX_UNTAGGED", 1_000)
+    monkeypatch.setattr("postroom.imap.conversation.MAX_UNTAGGED", 1_000)
 
     async def server(peer: Peer) -> None:
         await peer.lets_in()

@@ -4,12 +4,14 @@ import asyncio
 
 import pytest
 
+from postroom.base.backoff import LONGEST_REST
 from postroom.base.clock import HandClock
 from postroom.base.secret import Secret
 from postroom.base.tls import Endpoint
-from postroom.imap.connection import Deadlines
+from postroom.imap.admission import REFUSED_REST, Server, rest_after
+from postroom.imap.conversation import Deadlines
 from postroom.imap.faults import BusyFault, ConnectFault, CredentialFault, LoginFault, RefusedFault
-from postroom.imap.pool import LONGEST_REST, REFUSED_REST, Pool, Server, rest_after
+from postroom.imap.pool import Pool
 from tests.servers.peer import Peer, listening
 from tests.servers.ports import refusing_port
 

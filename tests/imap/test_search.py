@@ -12,7 +12,8 @@ import pytest
 
 from postroom.base.secret import Secret
 from postroom.base.tls import Endpoint
-from postroom.imap.connection import Connection, Deadlines
+from postroom.imap.connection import Connection
+from postroom.imap.conversation import Deadlines
 from postroom.imap.faults import RefusedFault
 from postroom.imap.login import Identity
 from postroom.imap.opening import open_connection

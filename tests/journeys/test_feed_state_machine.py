@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
+from postroom.base.backoff import LONGEST_REST
 from postroom.base.clock import HandClock
-from postroom.imap.pool import LONGEST_REST
 from postroom.mail.query.tree import All
 from postroom.mailbox.feed import FeedPage
 from postroom.mailbox.uids import read_uid

@@ -12,8 +12,9 @@ import pytest
 from postroom.base.clock import HandClock
 from postroom.base.secret import Secret
 from postroom.base.tls import Endpoint
-from postroom.imap.connection import Deadlines
-from postroom.imap.pool import REOPEN_AFTER, Pool, Server
+from postroom.imap.admission import Server
+from postroom.imap.conversation import Deadlines
+from postroom.imap.pool import REOPEN_AFTER, Pool
 from postroom.mailbox.cache import RowCache
 from postroom.mailbox.folders import Folder
 from postroom.mailbox.reading import OpenFolder

@@ -18,7 +18,7 @@ import pytest
 
 from postroom.base.secret import Secret
 from postroom.base.tls import Endpoint
-from postroom.imap.connection import Deadlines
+from postroom.imap.conversation import Deadlines
 from postroom.imap.login import Identity
 from postroom.imap.opening import open_connection
 from postroom.imap.search import uid_search

@@ -14,9 +14,9 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
+from postroom.base.backoff import LONGEST_REST
 from postroom.base.clock import HandClock
 from postroom.base.errors import GatewayError
-from postroom.imap.pool import LONGEST_REST
 from postroom.mailbox.organizing import Organizer
 from postroom.mailbox.outcomes import Results
 from postroom.mailbox.uids import read_uid

@@ -11,8 +11,9 @@ import pytest
 from postroom.base.clock import SystemClock
 from postroom.base.secret import Secret
 from postroom.base.tls import Endpoint
-from postroom.imap.connection import Deadlines
-from postroom.imap.pool import Pool, Server
+from postroom.imap.admission import Server
+from postroom.imap.conversation import Deadlines
+from postroom.imap.pool import Pool
 from postroom.mail.parse import assemble, split_message
 from postroom.mailbox import reading
 from postroom.mailbox.cache import RowCache

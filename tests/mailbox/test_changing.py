@@ -13,8 +13,10 @@ from postroom.base.errors import Code, GatewayError
 from postroom.base.secret import Secret
 from postroom.base.tls import Endpoint
 from postroom.config import FoldersConfig
-from postroom.imap.connection import Connection, Deadlines
-from postroom.imap.pool import Pool, Server
+from postroom.imap.admission import Server
+from postroom.imap.connection import Connection
+from postroom.imap.conversation import Deadlines
+from postroom.imap.pool import Pool
 from postroom.mail.model import Act, Admitted, Named
 from postroom.mailbox.account import Account
 from postroom.mailbox.changing import ChangingFolder

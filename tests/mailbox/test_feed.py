@@ -17,12 +17,13 @@ from postroom.mail.model import Fetched, Head, Shown
 from postroom.mail.query.filters import filter_query
 from postroom.mail.query.pushdown import but_for_text
 from postroom.mail.query.tree import All, Query
-from postroom.mailbox.feed import Feed, FeedPage
+from postroom.mailbox.feed import Feed, FeedPage, Means
 from postroom.mailbox.following import Followed, Place
 from postroom.mailbox.sincecursor import feed_cursors
 from postroom.mailbox.uids import read_uid
 from postroom.mailbox.view import Listing
 from postroom.mailbox.waiting import PAUSE
+from postroom.mailbox.watching import Watching
 from postroom.policy.visibility import show
 from tests.servers.dovecot import Dovecot
 from tests.servers.inprocess import SEAL, directory_of, reader_of
@@ -82,7 +83,8 @@ class Box:
 def feed(*boxes: Box, clock: HandClock | None = None, seconds: float = 5.0) -> Feed:
     cursors = feed_cursors(SEAL, "token/tester", None, None, All())
     views: Any = boxes
-    return Feed(views, None, All(), cursors, clock or HandClock(), seconds)
+    clock = clock or HandClock()
+    return Feed(views, None, All(), cursors, Means(Watching({}, clock), clock, seconds))
 
 
 def rows(page: FeedPage) -> list[str]:
@@ -240,7 +242,7 @@ async def test_a_call_waits_for_mail_and_answers_when_it_comes() -> None:
 
 async def test_a_call_that_waits_in_vain_answers_when_its_time_is_up() -> None:
     box = Box("one")
-    async with waiting(await checkpoint(box), box, seconds=5) as (clock, task):
+    async with waiting(await checkpoint(box), box, seconds=int(PAUSE) + 2) as (clock, task):
         await looks(box, clock)
         await looks(box, clock)
         assert rows(await task) == []
@@ -271,6 +273,26 @@ async def test_nobody_waits_when_every_mailbox_is_away() -> None:
     cursor = await checkpoint(box)
     box.fault = DOWN
     assert (await feed(box).since(cursor, limit=9, wait_seconds=60)).faults == {"one": DOWN}
+
+
+async def test_who_may_see_nothing_any_more_is_told_nothing_of_what_came_meanwhile() -> None:
+    box, clock, stood = Box("one"), HandClock(), [True]
+
+    async def stands() -> bool:
+        return stood[0]
+
+    cursor = await checkpoint(box)
+    async with asyncio.TaskGroup() as tasks:
+        call = tasks.create_task(feed(box, clock=clock).since(cursor, limit=9, wait_seconds=60, stands=stands))
+        await until(lambda: box.asked > 2)
+        box.days.append(1)
+        stood[0] = False
+        for _ in range(10):
+            await asyncio.sleep(0)
+        clock.wind(PAUSE)
+        page = await call
+    assert page.cursor
+    assert (rows(page), page.cursor(0), box.asked) == ([], cursor, 3)
 
 
 # On a real server

@@ -15,8 +15,9 @@ from postroom.base.seal import KeyRing, Seal
 from postroom.base.secret import Secret
 from postroom.base.tls import Endpoint
 from postroom.config import FoldersConfig
-from postroom.imap.connection import Deadlines
-from postroom.imap.pool import Pool, Server
+from postroom.imap.admission import Server
+from postroom.imap.conversation import Deadlines
+from postroom.imap.pool import Pool
 from postroom.mail.model import Fetched, Shown
 from postroom.mailbox.account import Account
 from postroom.mailbox.cursors import Cursors, Position

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from postroom.base.caller import Caller, Scope
 from postroom.base.clock import Clock
+from postroom.base.logs import Log
 from postroom.base.seal import KeyRing, Seal
 from postroom.config import LimitsConfig, MailboxConfig
 from postroom.mailbox.directory import Directory
@@ -16,16 +17,23 @@ SEAL = Seal(KeyRing(0, {0: bytes(32)}))
 
 
 def directory_of(
-    ports: Mapping[str, int], clock: Clock, *, inbox_seconds: float = 10.0, users: Mapping[str, str] | None = None
+    ports: Mapping[str, int],
+    clock: Clock,
+    *,
+    inbox_seconds: float = 10.0,
+    users: Mapping[str, str] | None = None,
+    log: Log | None = None,
+    host: str = "127.0.0.1",
+    command_seconds: float = 20.0,
 ) -> Directory:
     """Mailboxes by name at these ports of this machine, without TLS; the user is named like the mailbox if not told."""
-    limits = LimitsConfig(connect_seconds=10.0, command_seconds=20.0)
+    limits = LimitsConfig(connect_seconds=10.0, command_seconds=command_seconds)
     mailboxes = [
         MailboxConfig.model_validate(
             {
                 "name": name,
                 "imap": {
-                    "host": "127.0.0.1",
+                    "host": host,
                     "port": str(port),
                     "tls": "none",
                     "username": (users or {}).get(name, name),
@@ -36,7 +44,7 @@ def directory_of(
         for name, port in ports.items()
     ]
     entries = [open_mailbox(mailbox, limits, clock) for mailbox in mailboxes]
-    return Directory(entries, SEAL, clock, inbox_seconds)
+    return Directory(entries, SEAL, clock, inbox_seconds, log=log)
 
 
 def reader_of(*mailboxes: str) -> Caller:

@@ -9,11 +9,13 @@ from typing import Any
 
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # it has no types of its own
 
-from postroom.operations.catalogue import CATALOGUE
+from postroom.base.caller import Toolset
+from postroom.operations.catalogue import CATALOGUES
 from postroom.surfaces.documents import page
 from postroom.surfaces.openapi import openapi
 from tests.servers.gateway import Gateway
 
+CATALOGUE = CATALOGUES[Toolset.MAILBOX]
 URL = "https://mail.example.org"
 LOADS = {"src", "srcset", "href", "action", "formaction", "data", "poster", "background", "ping", "style"}
 VOID = {"meta", "br"}

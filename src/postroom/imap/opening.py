@@ -6,7 +6,8 @@ import asyncio
 
 from postroom.base.cause import Cause
 from postroom.base.tls import Endpoint, inspecting
-from postroom.imap.connection import Connection, Deadlines
+from postroom.imap.connection import Connection
+from postroom.imap.conversation import Deadlines
 from postroom.imap.faults import DeadlineFault, ImapFault, LostFault, RefusedFault, TlsFault
 from postroom.imap.login import Identity
 from postroom.imap.stream import connect

@@ -5,60 +5,21 @@ from __future__ import annotations
 import asyncio
 import math
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 from postroom.base.clock import Clock
-from postroom.base.secret import Secret
-from postroom.base.tls import Endpoint
-from postroom.imap.connection import Connection, Deadlines
-from postroom.imap.faults import (
-    BusyFault,
-    ConnectFault,
-    CredentialFault,
-    DeadlineFault,
-    ImapFault,
-    LoginFault,
-    LostFault,
-    RefusedFault,
-    TlsFault,
-    WireFault,
-)
-from postroom.imap.login import Identity
-from postroom.imap.opening import open_connection
+from postroom.imap.admission import Admission, Server
+from postroom.imap.connection import Connection
+from postroom.imap.faults import BusyFault, DeadlineFault, LostFault, RefusedFault, WireFault
 
-_TRANSIENT = (ConnectFault, DeadlineFault, BusyFault, TlsFault, LostFault, WireFault)
-FIRST_REST = 1.0
-LONGEST_REST = 900.0
 REOPEN_AFTER = 60.0
 """Seconds after which an open folder is opened again: a session does not learn that its folder was made anew."""
-REFUSED_REST = 900.0
-"""Seconds for which a refused secret is not tried again; another secret is tried at once."""
 
-
-def rest_after(failures: int, chance: float) -> float:
-    """Seconds to leave a server alone after so many failed connections in a row; `chance` in 0..1 spreads them.
-
-    The first failure costs no rest: a server that was restarted is met again by the very next call.
-    """
-    if failures < 2:
-        return 0.0
-    return float(min(LONGEST_REST, FIRST_REST * 2 ** min(failures - 2, 20)) * (0.75 + 0.5 * chance))
-
-
-@dataclass(frozen=True, slots=True)
-class Server:
-    """Where a mailbox lies and how to log in; `secret` is asked anew at each login, so it may be rotated."""
-
-    endpoint: Endpoint
-    username: str
-    auth: str
-    """`password`, `xoauth2` or `oauthbearer`."""
-    secret: Callable[[], Awaitable[Secret]]
-    deadlines: Deadlines
-    connections: int
+CROWDED_REST = 900.0
+"""Seconds for which no connection is asked for beside those of the pool once the server had no room for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,23 +37,20 @@ class _Wanted:
 
 
 class Pool:
-    """Hands out connections, at most `server.connections` at once. Nobody else opens or logs in."""
+    """Hands out connections, at most `server.connections` at once; `Admission` opens and logs in."""
 
     def __init__(self, server: Server, clock: Clock, chance: Callable[[], float] = random.random) -> None:
         self._server = server
         self._clock = clock
-        self._chance = chance
+        self._admission = Admission(server, clock, chance)
         self._room = asyncio.Semaphore(server.connections)
         self._idle: list[Connection] = []
         self._out: set[Connection] = set()
         self._back = asyncio.Event()
         self._opened: WeakKeyDictionary[Connection, float] = WeakKeyDictionary()
         self._woken: WeakKeyDictionary[Connection, float] = WeakKeyDictionary()
-        self._opening = asyncio.Lock()
-        self._failures = 0
-        self._not_before = 0.0
-        self._last_fault: ImapFault | None = None
-        self._refused: tuple[Secret, float] | None = None
+        self._spare: Connection | None = None
+        self._no_spare_before = 0.0
         self._closed = False
 
     @property
@@ -120,6 +78,20 @@ class Pool:
             finally:
                 self._keep(connection)
 
+    async def apart(self) -> Connection:
+        """A connection beside those of the pool; whoever asks closes it, one at a time. Raises an `ImapFault`.
+
+        It is closed as soon as the server has no room for one of the pool's, and then not given out for a while.
+        """
+        if self._clock.monotonic() < self._no_spare_before:
+            raise BusyFault("the server has no room for another connection now")
+        try:
+            self._spare = await self._admission.open(spare=True)
+        except BusyFault:
+            self._no_spare_before = self._clock.monotonic() + CROWDED_REST
+            raise
+        return self._spare
+
     def close(self) -> None:
         """Close what is idle; what is in use closes when it comes back."""
         self._closed = True
@@ -129,10 +101,10 @@ class Pool:
     async def probe(self) -> None:
         """Connect and log in once, whatever rest is due: a person asked. Raises an `ImapFault`."""
         async with self._place():
-            self._not_before, self._refused = 0.0, None
+            self._admission.forgive()
             if self._idle:
                 self._idle.pop().close()
-            self._keep(await self._open())
+            self._keep(await self._admission.open())
 
     @asynccontextmanager
     async def _place(self) -> AsyncIterator[None]:
@@ -157,6 +129,18 @@ class Pool:
             self._out.add(connection)
             await self._select(connection, wanted)
         return connection
+
+    async def _open(self) -> Connection:
+        try:
+            return await self._admission.open()
+        except BusyFault:
+            if self._spare is None or self._spare.closed:
+                raise
+        # Whoever only listens makes room for who has something to do.
+        self._spare.close()
+        self._no_spare_before = self._clock.monotonic() + CROWDED_REST
+        self._admission.forgive()
+        return await self._admission.open()
 
     async def _given_back(self, wanted: _Wanted, fault: BusyFault) -> Connection:
         """What another call is done with: the server allows fewer connections than we do. Raises `fault` without."""
@@ -234,39 +218,6 @@ class Pool:
             connection.close()
         else:
             self._idle.append(connection)
-
-    async def _open(self) -> Connection:
-        async with self._opening:
-            self._check_rest()
-            try:
-                async with asyncio.timeout(self._server.deadlines.connect):
-                    identity = await self._identity()
-            except TimeoutError:
-                raise CredentialFault("the password or token did not come in time") from None
-            try:
-                connection = await open_connection(self._server.endpoint, identity, self._server.deadlines)
-            except LoginFault:
-                self._refused = (identity.secret, self._clock.monotonic() + REFUSED_REST)
-                raise
-            except _TRANSIENT as fault:
-                self._failures += 1
-                self._not_before = self._clock.monotonic() + rest_after(self._failures, self._chance())
-                self._last_fault = fault
-                raise
-            self._failures, self._refused = 0, None
-            return connection
-
-    def _check_rest(self) -> None:
-        if self._last_fault is not None and self._clock.monotonic() < self._not_before:
-            raise self._last_fault.resting(self._not_before - self._clock.monotonic())
-
-    async def _identity(self) -> Identity:
-        secret = await self._server.secret()
-        if self._refused is not None:
-            refused, until = self._refused
-            if refused == secret and self._clock.monotonic() < until:
-                raise LoginFault("the server refused the user name or the password before")
-        return Identity(self._server.username, secret, self._server.auth)
 
 
 async def _wake(connection: Connection) -> bool:

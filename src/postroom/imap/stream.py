@@ -101,6 +101,11 @@ class Stream(asyncio.Protocol):
         self._transport.write(octets)
         await self._writable.wait()
 
+    def post(self, octets: bytes) -> None:
+        """Hand over a few octets without waiting; on a connection that is closed they are lost."""
+        if not self.ended and self._transport is not None:
+            self._transport.write(octets)
+
     async def start_tls(self, endpoint: Endpoint) -> None:
         """Begin TLS. Octets sent ahead of it are an injection (CVE-2021-38371 kind): refused, not obeyed."""
         if self._buffer:

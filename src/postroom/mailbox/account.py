@@ -18,6 +18,7 @@ from postroom.imap.commands import Namespaces
 from postroom.imap.connection import Connection
 from postroom.imap.faults import DeadlineFault, ImapFault, LostFault, RefusedFault
 from postroom.imap.pool import Pool
+from postroom.imap.watching import Standing, standing
 from postroom.mailbox.cache import NO_MORE, MessageCache, RowCache
 from postroom.mailbox.changing import ChangingFolder
 from postroom.mailbox.conversations import Conversations
@@ -167,6 +168,15 @@ class Account:
         folders = await self.folders()
         async with self._connected() as connection:
             return await read_statistics(connection, folders)
+
+    async def listener(self) -> Connection:
+        """A connection of its own to listen on; whoever asks closes it, one at a time. Raises an `ImapFault`."""
+        return await self._pool.apart()
+
+    async def standing(self, folder: Folder) -> Standing:
+        """How a folder stands now. Raises a `GatewayError`."""
+        async with self._connected() as connection:
+            return await standing(connection, folder.raw)
 
     async def probe(self) -> None:
         """Connect and log in once. Raises `imap_error`."""

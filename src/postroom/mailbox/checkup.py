@@ -13,12 +13,12 @@ from postroom.base.refusal import one_line
 from postroom.config import CredentialError, ImapConfig, LimitsConfig, MailboxConfig, SmtpConfig
 from postroom.config.faults import nearest
 from postroom.config.servers import CREDENTIAL_KEYS
+from postroom.imap.admission import Server
 from postroom.imap.commands import list_folders
 from postroom.imap.connection import Connection
 from postroom.imap.faults import ImapFault, LoginFault
 from postroom.imap.login import Identity
 from postroom.imap.opening import inspect_certificate, open_connection
-from postroom.imap.pool import Server
 from postroom.mailbox.folders import INBOX, Folder, read_folders
 from postroom.mailbox.remedies import CERTIFICATE_CAUSES, Scene, remedy
 from postroom.mailbox.wiring import imap_server, smtp_server

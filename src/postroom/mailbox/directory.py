@@ -8,13 +8,15 @@ from copy import copy
 from postroom.base.caller import Binding, Caller
 from postroom.base.clock import Clock
 from postroom.base.errors import Code, GatewayError, not_found
+from postroom.base.logs import Log
 from postroom.base.seal import Seal
 from postroom.config import MailboxConfig
 from postroom.mail.query.tree import Query
 from postroom.mailbox.account import Account
 from postroom.mailbox.cursors import Cursors
+from postroom.mailbox.discretion import discreet
 from postroom.mailbox.entry import Entry
-from postroom.mailbox.feed import Feed
+from postroom.mailbox.feed import Feed, Means
 from postroom.mailbox.folders import folder_name
 from postroom.mailbox.health import Health, examine
 from postroom.mailbox.judge import Judge
@@ -23,7 +25,10 @@ from postroom.mailbox.setting import setting_of
 from postroom.mailbox.sight import Sight, Whole
 from postroom.mailbox.sights import Governance, Sights
 from postroom.mailbox.sincecursor import feed_cursors
+from postroom.mailbox.streaming import Stream
 from postroom.mailbox.view import MailboxView
+from postroom.mailbox.waiting import Stands
+from postroom.mailbox.watching import Watching
 from postroom.policy.effective import Policy
 from postroom.policy.snapshot import Policies
 
@@ -41,12 +46,15 @@ class Directory:
         clock: Clock,
         inbox_seconds: float = 10.0,
         governance: Governance | None = None,
+        log: Log | None = None,
     ) -> None:
         """Without `governance` nothing exists for bound callers."""
         self._entries = tuple(entries)
         self._seal = seal
         self._clock = clock
-        self._inbox_seconds = inbox_seconds
+        accounts = {entry.settings.name: entry.account for entry in entries if entry.account is not None}
+        self.watching = Watching(accounts, clock, log)
+        self._means = Means(self.watching, clock, inbox_seconds)
         self._policies = governance.policies if governance else None
         self._sights = Sights(seal, clock, governance) if governance else None
 
@@ -115,7 +123,14 @@ class Directory:
         asked = None if names is None else [view.name for view in views]
         policies = [seal for view in views for seal in view.seal]
         cursors = feed_cursors(self._seal, caller.identity, asked, folder, query, policies)
-        return Feed(views, folder, query, cursors, self._clock, self._inbox_seconds)
+        return Feed(views, folder, query, cursors, self._means)
+
+    def stream(
+        self, caller: Caller, names: Sequence[str] | None, folder: str | None, query: Query, stands: Stands
+    ) -> Stream:
+        """The same mailboxes as a stream of what comes; its cursors are those of the feed."""
+        said = discreet if caller.binding is not None else _as_it_is
+        return Stream(self.feed(caller, names, folder, query), self._clock, stands, said)
 
     def cursors(self, caller: Caller, bound: Sequence[bytes]) -> Cursors:
         """Cursors of a list that is of no mailbox; `bound` is what must be the same when it goes on."""
@@ -172,6 +187,10 @@ class Directory:
         raise not_found(
             f"This token has no such mailbox. It may use: {', '.join(names)}.", argument="mailbox", mailboxes=names
         )
+
+
+def _as_it_is(error: GatewayError) -> GatewayError:
+    return error
 
 
 def _no_mailbox() -> GatewayError:

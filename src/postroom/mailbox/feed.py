@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import heapq
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TypeAlias, TypeVar
@@ -15,12 +15,15 @@ from postroom.base.errors import Code, GatewayError
 from postroom.imap.faults import DeadlineFault
 from postroom.mail.model import Shown
 from postroom.mail.query.tree import All, Query
+from postroom.mailbox.board import Spot
 from postroom.mailbox.faults import imap_error
+from postroom.mailbox.folders import folder_name
 from postroom.mailbox.following import Followed, Place
 from postroom.mailbox.listing import Listing
 from postroom.mailbox.sincecursor import SinceCursors, place_key
 from postroom.mailbox.view import MailboxView
-from postroom.mailbox.waiting import Waiting
+from postroom.mailbox.waiting import Stands, Waiting, always
+from postroom.mailbox.watching import Watching
 
 T = TypeVar("T")
 Row: TypeAlias = tuple[str, Shown]
@@ -41,6 +44,26 @@ class FeedPage:
     cursor: Callable[[int], str] | None
     """The cursor for an answer with only the first so many rows; None where none was asked for."""
 
+    def cursor_after(self, given: int) -> str:
+        """The cursor after the first so many rows, of a page that has cursors."""
+        if self.cursor is None:
+            raise ValueError("no cursor was asked for")
+        return self.cursor(given)
+
+    @property
+    def is_empty(self) -> bool:
+        """There is nothing to tell."""
+        return not (self.rows or self.reset or self.more)
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What a feed takes to look and to wait: `seconds` is the time that a mailbox has for one look."""
+
+    watching: Watching
+    clock: Clock
+    seconds: float
+
 
 class Feed:
     """The mailboxes of one call. A mailbox that fails, or is too slow, is named and takes no other with it."""
@@ -51,16 +74,19 @@ class Feed:
         folder: str | None,
         query: Query,
         cursors: SinceCursors,
-        clock: Clock,
-        seconds: float,
+        means: Means,
     ) -> None:
         self._views = tuple(views)
         self._folder = folder
         self._query = query
         self._cursors = cursors
-        self._clock = clock
-        self._seconds = seconds
+        self.watching = means.watching
+        self._clock = means.clock
+        self._seconds = means.seconds
         self._keys = {view.name: place_key(view.name, folder or view.default_folder) for view in views}
+        self.spots: Mapping[Spot, MailboxView] = {
+            (view.name, folder_name(folder or view.default_folder)): view for view in views
+        }
 
     async def newest(self, *, limit: int, checkpoint: bool) -> FeedPage:
         """The newest rows, newest first; with `checkpoint` a cursor for all that comes later."""
@@ -86,20 +112,31 @@ class Feed:
             cursor=(lambda _: self._cursors.write(places, self._clock.now())) if checkpoint else None,
         )
 
-    async def since(self, cursor: str, *, limit: int, wait_seconds: float = 0) -> FeedPage:
-        """What came after `cursor`, oldest first; while that is nothing, up to `wait_seconds` are waited for it."""
+    async def since(self, cursor: str, *, limit: int, wait_seconds: float = 0, stands: Stands = always) -> FeedPage:
+        """What came after `cursor`, oldest first; while that is nothing, up to `wait_seconds` are waited for it.
+
+        Whoever waits holds no connection, and is told of nothing more once its call `stands` no longer.
+        """
         places = self._cursors.read(cursor, self._clock.now())
-        waiting = Waiting(self._clock, wait_seconds)
-        faults: dict[str, GatewayError] = {}
-        while True:
-            asked = [view for view in self._views if view.name not in faults]
-            found, failed = await self._look(asked, places, limit)
-            faults |= failed
+        with self.watching.hold(self.spots if wait_seconds else ()):
+            waiting = Waiting(self.watching.board, self.spots, self._clock, wait_seconds, stands)
+            found, faults = await self._look(self._views, places, limit)
             page = self._arrived(found, places, limit)
-            if page.rows or page.reset or page.more or not found or not await waiting.worth_a_look():
-                return replace(page, faults=faults)
-            # What was met for the first time starts here, and what did not match is behind us.
-            places = places | {self._keys[view.name]: followed.reached for view, followed in found.items()}
+            while found and page.is_empty and (spots := await waiting.news()):
+                # What was met for the first time starts here, and what did not match is behind us.
+                places = places | {self._keys[view.name]: followed.reached for view, followed in found.items()}
+                asked = [view for spot, view in self.spots.items() if spot in spots and view in found]
+                again, failed = await self._look(asked, places, limit)
+                found = {view: followed for view, followed in found.items() if view.name not in failed} | again
+                faults |= failed
+                page = self._arrived(found, places, limit)
+        return replace(page, faults=faults)
+
+    async def arrivals(self, spots: Collection[Spot], cursor: str | None, *, limit: int) -> FeedPage:
+        """What came after `cursor` in some of the folders; without one, where now ends."""
+        places = self._cursors.read(cursor, self._clock.now()) if cursor is not None else {}
+        found, faults = await self._look([view for spot, view in self.spots.items() if spot in spots], places, limit)
+        return replace(self._arrived(found, places, limit), faults=faults)
 
     async def _look(
         self, views: Sequence[MailboxView], places: Places, limit: int

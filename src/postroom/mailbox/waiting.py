@@ -1,24 +1,44 @@
-"""When a call that waits for mail should look again."""
+"""A call that waits for mail: it stands before the board, and looks again where there may be something new."""
 
 from __future__ import annotations
 
-from postroom.base.clock import Clock
+from collections.abc import Awaitable, Callable, Collection
 
-PAUSE = 3.0
-"""Seconds between two looks: each is a NOOP and a SEARCH for every mailbox."""
+from postroom.base.clock import Clock
+from postroom.mailbox.board import Board, Spot
+
+PAUSE = 15.0
+"""Seconds after which a folder is looked at again although nothing was heard, where nobody listens."""
+
+Stands = Callable[[], Awaitable[bool]]
+"""Whether the caller may still see what it could see when its call began."""
+
+
+async def always() -> bool:
+    """Of a call that nobody can take anything away from meanwhile."""
+    return True
 
 
 class Waiting:
-    """A time to wait, spent in pauses between looks."""
+    """Some folders waited for, for so many seconds. Made before the first look, or what comes meanwhile is missed."""
 
-    def __init__(self, clock: Clock, seconds: float) -> None:
+    def __init__(
+        self, board: Board, spots: Collection[Spot], clock: Clock, seconds: float, stands: Stands = always
+    ) -> None:
+        self._board = board
         self._clock = clock
         self._until = clock.monotonic() + seconds
+        self._stands = stands
+        self._seen = board.versions(spots)
 
-    async def worth_a_look(self) -> bool:
-        """Returns when there may be something new, with False once the time is up."""
+    async def news(self) -> frozenset[Spot]:
+        """The folders to look at again once there may be something new; none when nothing is to be waited for."""
         left = self._until - self._clock.monotonic()
-        if left <= 0:
-            return False
-        await self._clock.sleep(min(left, PAUSE))
-        return True
+        if left <= 0 or self._board.closed:
+            return frozenset()
+        doubted = {spot for spot in self._seen if not self._board.trusts(spot)}
+        await self._board.changed(self._seen, min(left, PAUSE) if doubted else left)
+        if self._board.closed or not await self._stands():
+            return frozenset()
+        before, self._seen = self._seen, self._board.versions(self._seen)
+        return frozenset(doubted | {spot for spot in before if before[spot] != self._seen[spot]})

@@ -9,9 +9,10 @@ from postroom.base.clock import Clock
 from postroom.base.secret import Secret
 from postroom.base.tls import Endpoint
 from postroom.config import Credential, CredentialError, ImapConfig, LimitsConfig, MailboxConfig, SmtpConfig
-from postroom.imap.connection import Deadlines
+from postroom.imap.admission import Server
+from postroom.imap.conversation import Deadlines
 from postroom.imap.faults import CredentialFault
-from postroom.imap.pool import Pool, Server
+from postroom.imap.pool import Pool
 from postroom.mailbox.account import Account
 from postroom.mailbox.entry import Entry
 from postroom.mailbox.sentcopy import SentCopies

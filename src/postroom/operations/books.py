@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from postroom.base.clock import Clock
 from postroom.base.errors import Code, GatewayError
 from postroom.config import LimitsConfig
+from postroom.operations.eventstream import Streams
 from postroom.operations.journal import Journal
 from postroom.operations.places import AT_ONCE
 from postroom.operations.trail import Trail, unwritable
@@ -37,6 +38,8 @@ class Books:
         self.trail = trail
         self.large = asyncio.Semaphore(AT_ONCE)
         """Places for calls that hold much."""
+        self.streams = Streams()
+        """Streams of events that are open."""
         self.journal = Journal(database, clock, limits.sends_per_hour, trail.gateway)
         self._database = database
         self._clock = clock

@@ -12,6 +12,7 @@ from postroom.operations import (
     auditing,
     drafting,
     files,
+    following,
     inbox,
     organizing,
     overview,
@@ -53,6 +54,9 @@ _ALL: tuple[Operation[Any, Any], ...] = (
     administering.health_check,
 )
 
+_STREAMS: tuple[Operation[Any, Any], ...] = (following.events,)
+"""What no tool can be: an answer without end."""
+
 _RELAY: tuple[Operation[Any, Any], ...] = (
     relay.listing.list_folders,
     relay.listing.list_messages,
@@ -72,6 +76,8 @@ def _named(operations: tuple[Operation[Any, Any], ...]) -> Catalogue:
 
 
 CATALOGUE: Catalogue = _named(_ALL)
-"""Of the toolset `mailbox`."""
-CATALOGUES: Mapping[Toolset, Catalogue] = MappingProxyType({Toolset.MAILBOX: CATALOGUE, Toolset.RELAY: _named(_RELAY)})
+"""The tools of the toolset `mailbox`."""
+CATALOGUES: Mapping[Toolset, Catalogue] = MappingProxyType(
+    {Toolset.MAILBOX: _named((*_ALL, *_STREAMS)), Toolset.RELAY: _named(_RELAY)}
+)
 """By toolset. Two operations of one name never meet: a caller has one toolset."""

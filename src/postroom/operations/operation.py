@@ -14,11 +14,13 @@ from postroom.base.errors import GatewayError
 from postroom.mailbox.directory import Directory
 from postroom.mailbox.outbox import Outbox
 from postroom.mailbox.view import MailboxView
+from postroom.mailbox.waiting import Stands, always
 from postroom.operations.access import Access
 from postroom.operations.answer import Answer
 from postroom.operations.ask import Ask
 from postroom.operations.blob import Blob
 from postroom.operations.books import Books
+from postroom.operations.eventstream import EventStream
 from postroom.operations.journal import Journal
 from postroom.operations.places import Place
 from postroom.operations.schema import argument_schema
@@ -70,6 +72,8 @@ class Call:
     """Among those that hold much at once."""
     public_url: str = ""
     """Where files can be had."""
+    stands: Stands = always
+    """Whether it could still be made as it was: to be asked by what takes its time before it tells more."""
 
     def note(self, **facts: Any) -> None:
         """Add facts to the record of this call's outcome: small JSON values, never what a message says."""
@@ -124,7 +128,7 @@ class Call:
 MODEL_BUDGET = 30_000
 
 AskT = TypeVar("AskT", bound=Ask)
-AnswerT = TypeVar("AnswerT", bound=Answer | Blob)
+AnswerT = TypeVar("AnswerT", bound=Answer | Blob | EventStream)
 
 
 @dataclass(frozen=True, slots=True)

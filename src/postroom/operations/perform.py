@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import difflib
-import secrets
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import orjson
 from pydantic import ValidationError
@@ -24,19 +23,23 @@ from postroom.base.meters import Meters
 from postroom.config import LimitsConfig
 from postroom.mailbox.directory import Directory
 from postroom.mailbox.discretion import discreet
+from postroom.mailbox.waiting import Stands
 from postroom.operations import entries
 from postroom.operations.answer import Answer
 from postroom.operations.ask import Ask, MailboxAsk
 from postroom.operations.blob import Blob
 from postroom.operations.books import Books, stopped_by_operator
 from postroom.operations.catalogue import CATALOGUES, Catalogue
+from postroom.operations.eventstream import EventStream
 from postroom.operations.faults import argument_error
 from postroom.operations.operation import Call, Operation, Surface
 from postroom.operations.places import Place
 from postroom.operations.rate import Allowance, Rate
 from postroom.operations.trail import Counted, Trail, unwritable
+from postroom.operations.visit import Visit
 from postroom.store.switch import Stopped
 
+Streamed: TypeAlias = Blob | EventStream
 _MOST_ARGUMENTS = 100
 _LONGEST_NAME = 64
 _WITHOUT_LEAVE = (Code.PERMISSION_DENIED, Code.POLICY_DENIED)
@@ -115,16 +118,16 @@ class Corridor:
         return error
 
     async def perform(
-        self, name: str, arguments: Mapping[str, Any], caller: Caller, surface: Surface, request: str = ""
-    ) -> dict[str, Any] | Blob:
+        self, name: str, arguments: Mapping[str, Any], caller: Caller, surface: Surface, visit: Visit | None = None
+    ) -> dict[str, Any] | Streamed:
         """The answer as JSON values, or as octets to be streamed where that can be. Raises `GatewayError` alone.
 
-        `request` is what the log and the audit call it; without one it gets a name here.
+        `visit` is the request that it came with; without one it gets one of its own.
         """
-        request = request or f"r_{secrets.token_hex(8)}"
-        with self._told(name, caller, surface, request):
+        visit = visit or Visit()
+        with self._told(name, caller, surface, visit.name):
             operation = await self.admit(name, caller, surface, arguments.get("mailbox"))
-            call = self._call(operation, caller, surface, request)
+            call = self._call(operation, caller, surface, visit)
             if caller.binding is None:
                 return await self._performed(operation, arguments, call)
             policy = self._directory.policy(caller)
@@ -137,9 +140,17 @@ class Corridor:
             except GatewayError as error:
                 raise discreet(error) from error
 
-    def _call(self, operation: Operation[Any, Any], caller: Caller, surface: Surface, request: str) -> Call:
-        failed = partial(self._failed, operation.name)
-        return Call(caller, surface, self._directory, failed, self._books, request=request, public_url=self._public_url)
+    def _call(self, operation: Operation[Any, Any], caller: Caller, surface: Surface, visit: Visit) -> Call:
+        return Call(
+            caller,
+            surface,
+            self._directory,
+            partial(self._failed, operation.name),
+            self._books,
+            request=visit.name,
+            public_url=self._public_url,
+            stands=partial(self._stands, visit.stands),
+        )
 
     @contextmanager
     def _told(self, name: str, caller: Caller, surface: Surface, request: str) -> Iterator[None]:
@@ -181,7 +192,7 @@ class Corridor:
 
     async def _performed(
         self, operation: Operation[Any, Any], arguments: Mapping[str, Any], call: Call
-    ) -> dict[str, Any] | Blob:
+    ) -> dict[str, Any] | Streamed:
         caller = call.caller
         try:
             ask = await self._shaped(operation, arguments, call)
@@ -213,7 +224,12 @@ class Corridor:
         if self._books is not None and await self._books.stopped(what):
             raise stopped_by_operator()
 
-    async def _read(self, operation: Operation[Any, Any], ask: Ask, call: Call) -> dict[str, Any] | Blob:
+    async def _stands(self, stands: Stands) -> bool:
+        """Whether a call that was begun could still be made."""
+        stopped = self._books is not None and await self._books.stopped(Stopped.ALL)
+        return not stopped and await stands()
+
+    async def _read(self, operation: Operation[Any, Any], ask: Ask, call: Call) -> dict[str, Any] | Streamed:
         if self._books is not None:
             where = self._name(operation, call.caller, getattr(ask, "mailbox", None))
             action = entries.action_of(operation, call.surface)
@@ -222,7 +238,7 @@ class Corridor:
 
     async def _change(
         self, operation: Operation[Any, Any], ask: Ask, call: Call, mailbox: str | None
-    ) -> dict[str, Any] | Blob:
+    ) -> dict[str, Any] | Streamed:
         """Once begun it is finished, and its outcome written, whether anybody waits for the answer or not."""
         if self._books is None:
             raise unwritable()
@@ -237,7 +253,7 @@ class Corridor:
 
     async def _carried_out(
         self, operation: Operation[Any, Any], ask: Ask, call: Call, mailbox: str | None, trail: Trail
-    ) -> tuple[dict[str, Any] | Blob | None, GatewayError | None]:
+    ) -> tuple[dict[str, Any] | Streamed | None, GatewayError | None]:
         """Intent, effect, outcome; errors are returned, since nobody may be there to raise them to."""
         try:
             begun = entries.intent(operation, call, mailbox, ask, self._clock.now())
@@ -266,9 +282,11 @@ class Corridor:
         except GatewayError:
             return None
 
-    async def _run(self, operation: Operation[Any, Any], ask: Any, call: Call) -> dict[str, Any] | Blob:
+    async def _run(self, operation: Operation[Any, Any], ask: Any, call: Call) -> dict[str, Any] | Streamed:
         try:
             answer = await operation.run(call, ask)
+            if isinstance(answer, EventStream):
+                return answer
             if isinstance(answer, Blob):
                 return answer if call.surface is Surface.HTTP else await answer.inlined(self._inline_max_bytes)
             return await _json_ready(answer)
@@ -305,9 +323,9 @@ class Corridor:
         return not_found(f"There is no such tool.{hint}", tools=names)
 
 
-def _within(answer: dict[str, Any] | Blob, most: int) -> dict[str, Any] | Blob:
+def _within(answer: dict[str, Any] | Streamed, most: int) -> dict[str, Any] | Streamed:
     """The answer, unless a bound caller may have none of that size."""
-    if isinstance(answer, Blob) or len(orjson.dumps(answer)) <= most:
+    if isinstance(answer, Blob | EventStream) or len(orjson.dumps(answer)) <= most:
         return answer
     message = f"The answer has more than the {most:,} octets that the policy of this token allows. Ask for less."
     raise GatewayError(Code.TOO_LARGE, message, limit=most)

@@ -6,17 +6,19 @@ import asyncio
 import secrets
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from functools import partial
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from postroom.base.caller import Toolset
+from postroom.base.caller import Caller, Toolset
 from postroom.base.errors import Code, GatewayError, internal, not_found
 from postroom.base.logs import Log
 from postroom.base.meters import Meters
 from postroom.config import LimitsConfig
 from postroom.operations.perform import Corridor
+from postroom.operations.visit import Visit
 from postroom.surfaces import mcp
 from postroom.surfaces.authenticate import Authenticator
 from postroom.surfaces.bodies import Bodies, is_json, parse_json
@@ -108,15 +110,20 @@ class Application:
         if refused is not None:
             return refused
         service = self._service
-        caller = await service.authenticator.caller(request.headers.get("authorization"), _source(request))
+        caller = await _caller(service, request)
         if caller is None:
             return _unauthorized("authorization" in request.headers)
+        visit = Visit(partial(self._stands, service, request, caller), name)
         path = request.scope["path"]
         if path in _MCP_PATHS:
-            return await self._mcp(request, Toolbox(service.corridor, caller, name))
+            return await self._mcp(request, Toolbox(service.corridor, caller, visit))
         if path == METRICS and caller.toolset is Toolset.MAILBOX:
             return metrics_page(request, caller, self._meters)
-        return await service.http_api.answer(request, caller, name)
+        return await service.http_api.answer(request, caller, visit)
+
+    async def _stands(self, service: _Service, request: Request, caller: Caller) -> bool:
+        """Whether a request that was begun would begin in the same way now: same configuration, same caller."""
+        return service is self._service and await _caller(service, request) == caller
 
     def _foreign(self, request: Request) -> Response | None:
         if not self._guard.host_allowed(request.headers.get("host")):
@@ -156,6 +163,10 @@ class Application:
         headers = {name: request.headers[name] for name in _ROUTING_HEADERS if name in request.headers}
         work = mcp.reply(message, headers, tools)
         return _mcp_response(await while_present(request.receive, work))
+
+
+async def _caller(service: _Service, request: Request) -> Caller | None:
+    return await service.authenticator.caller(request.headers.get("authorization"), _source(request))
 
 
 def _source(request: Request) -> str:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from postroom.base.caller import Toolset
 from postroom.base.errors import Code
 from postroom.operations.blob import Blob
-from postroom.operations.catalogue import CATALOGUE
+from postroom.operations.catalogue import CATALOGUES
+from postroom.operations.eventstream import EventStream
 from postroom.operations.operation import Operation
 from postroom.operations.schema import answer_schema, argument_schema
 from postroom.surfaces.responses import STATUS
@@ -33,8 +35,8 @@ def openapi(public_url: str) -> dict[str, Any]:
     """Every operation at each of its routes, with answers and the one error shape."""
     schemas: dict[str, Any] = {"Error": _ERROR}
     paths: dict[str, Any] = {}
-    for operation in CATALOGUE.values():
-        if operation.answer is not Blob:
+    for operation in CATALOGUES[Toolset.MAILBOX].values():
+        if operation.answer not in (Blob, EventStream):
             answer, inner = answer_schema(operation.answer, "#/components/schemas/{model}")
             schemas |= inner | {_answer_name(operation): answer}
         for route in operation.routes:
@@ -93,6 +95,9 @@ def _responses(operation: Operation[Any, Any]) -> dict[str, Any]:
     if operation.answer is Blob:
         octets = {"*/*": {"schema": {"type": "string", "format": "binary"}}}
         return {"200": {"description": "The octets, streamed", "content": octets}} | failures
+    if operation.answer is EventStream:
+        events = {"text/event-stream": {"schema": {"type": "string"}}}
+        return {"200": {"description": "Server-sent events, without end", "content": events}} | failures
     return {"200": {"description": "The answer", "content": content(_answer_name(operation))}} | failures
 
 

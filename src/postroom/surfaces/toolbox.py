@@ -12,6 +12,7 @@ from postroom.base.errors import GatewayError
 from postroom.operations.blob import Blob
 from postroom.operations.operation import Operation, Surface
 from postroom.operations.perform import Corridor
+from postroom.operations.visit import Visit
 from postroom.version import VERSION
 
 _MAILBOX = (
@@ -44,10 +45,10 @@ class Toolbox:
     name = "postroom"
     version = VERSION
 
-    def __init__(self, corridor: Corridor, caller: Caller, request: str = "") -> None:
+    def __init__(self, corridor: Corridor, caller: Caller, visit: Visit | None = None) -> None:
         self._corridor = corridor
         self._caller = caller
-        self._request = request
+        self._visit = visit
         self.instructions = INSTRUCTIONS[caller.toolset]
 
     def list(self) -> list[dict[str, Any]]:
@@ -56,10 +57,10 @@ class Toolbox:
 
     async def call(self, name: str, arguments: dict[str, Any]) -> tuple[dict[str, Any], bool]:
         try:
-            answer = await self._corridor.perform(name, arguments, self._caller, Surface.MCP, self._request)
+            answer = await self._corridor.perform(name, arguments, self._caller, Surface.MCP, self._visit)
         except GatewayError as error:
             return error.body(), True
-        if isinstance(answer, Blob):
+        if not isinstance(answer, dict):
             raise TypeError("octets are inlined for this surface")
         foreign = self._corridor.catalogues[self._caller.toolset][name].foreign
         return ({"untrusted": _notice(foreign)} | answer if foreign else answer), False

@@ -1,0 +1,41 @@
+"""What people are told of a mailbox, in few words: that something happened, where, and to which message."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+import orjson
+
+READY = "ready"
+"""The first of a stream: from here on."""
+RECEIVED = "message.received"
+FLAGS = "message.flags"
+DELETED = "message.deleted"
+RESET = "mailbox.reset"
+UNREACHABLE = "mailbox.unreachable"
+RECOVERED = "mailbox.recovered"
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """`data` holds names, ids and flags, never what a message says."""
+
+    type: str
+    data: Mapping[str, object]
+
+    def written(self, now: datetime) -> bytes:
+        """As JSON, with the time at which it is told."""
+        moment = now.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        return orjson.dumps({"type": self.type, "timestamp": moment, "data": dict(self.data)})
+
+
+def of_message(kind: str, mailbox: str, folder: str, uid: str, **more: object) -> Notice:
+    """Of one message, by the id that the receiver knows it under."""
+    return Notice(kind, {"mailbox": mailbox, "folder": folder, "uid": uid, **more})
+
+
+def of_mailbox(kind: str, mailbox: str, **more: object) -> Notice:
+    """Of a mailbox, or of a folder of it."""
+    return Notice(kind, {"mailbox": mailbox, **more})
