@@ -4,7 +4,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
 
     base/           words everybody uses
         errors  clock  caller  levels  kleene  expression  glob  domain  secret  tls  certificate  cause  refusal
-        token  seal  files  turns  logs
+        token  seal  files  turns  logs  http1  webhooksecret
     mail/           pure values: octets to heads, parts and text
         model  parse  threads  transcript
         header  lines  charset  iso2022  address  addresstokens  date  head
@@ -20,7 +20,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
         query/himalaya  query/himalayareader  query/himalayafaults
     config/         the configuration file as frozen values, or every fault at once
         load  schema  servers  section  values  rules  wording  nodes  plain  faults  credential
-        presets
+        presets  surroundings  targets  webhooks  webhookrules
         policies/policy  policies/folders  policies/messages  policies/matching  policies/content  policies/attachments
         policies/actions  policies/outbound  policies/quiethours  policies/limits  policies/trials  policies/values
         policies/rules  policies/conflicts  policies/tokenrules  policies/hazards  policies/exceptions
@@ -67,6 +67,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
         administering  auditing
     events/         new mail reaches people: watchers find what happened, couriers tell it
         endpoint
+        signing  ranges  resolving  egress  posting
     surfaces/       skins: HTTP API and MCP
         http_connection  application  guard  authenticate  presence  bodies  responses
         downloads

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from postroom.base.caller import Binding, Caller, Scope
 from postroom.config import MailboxConfig
-from postroom.config.schema import WebhookConfig
+from postroom.config.webhooks import WebhookConfig
 
 
 @dataclass(frozen=True, slots=True)
