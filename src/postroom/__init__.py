@@ -47,14 +47,14 @@ An import may only point down a storey; neighbours in a storey do not know each 
     store/          what survives a restart: tokens, keys, sends, what was spent, the audit trail, the stop switch
         database  worker  lock  migrations  times  tokens  keys  sends  spending  switch  own
         audit  auditkeys  audithead  auditcheck  auditlist
-        leases  deliveries
+        leases  deliveries  courierqueue  endpoints
     mailbox/        the door: nobody else reaches IMAP, SMTP or the unfiltered account
         account  folders  naming  labels  reading  parsing  fetching  sections  session  cache  listing  searching
         changing  moving  labelling  organizing  outcomes
         sending  sentcopy  finding  outbox  drafts
         messages  downloads  filetexts  senttexts  uids  cursors  following  sincecursor  waiting  feed  statistics
         setting  explaining  sight  filesight  bound  boundfiles  sights  sealeduids  heads  records
-        visibleconversations  discretion  judge  view  entry  directory
+        visibleconversations  discretion  judge  view  entry  directory  shown
         kindred  conversations  threads
         faults  wiring  health  checkup  remedies
     operations/     what the product does: declared once, run in one corridor
@@ -67,7 +67,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
         administering  auditing
     events/         new mail reaches people: watchers find what happened, couriers tell it
         endpoint
-        signing  ranges  resolving  egress  posting
+        signing  ranges  resolving  egress  posting  schedule  recheck  delivering  courier
     surfaces/       skins: HTTP API and MCP
         http_connection  application  guard  authenticate  presence  bodies  responses
         downloads

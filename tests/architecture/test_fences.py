@@ -33,8 +33,10 @@ MAY_IMPORT = {
             "auditcheck",
             "auditkeys",
             "auditlist",
+            "courierqueue",
             "database",
             "deliveries",
+            "endpoints",
             "keys",
             "leases",
             "migrations",
@@ -114,6 +116,7 @@ def test_the_unexpected_is_caught_in_the_corridor_at_the_skin_by_the_thread_for_
             if isinstance(node, ast.ExceptHandler) and (node.type is None or ast.unparse(node.type) == "Exception"):
                 broad.add(name)
     assert broad == {
+        "events/courier",
         "operations/perform",
         "policy/messagerules",
         "store/worker",

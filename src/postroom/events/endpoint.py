@@ -21,6 +21,11 @@ class Endpoint:
     def name(self) -> str:
         return self.settings.name
 
+    @property
+    def is_bound(self) -> bool:
+        """Whether a policy decides what it may see."""
+        return not self.settings.unbound
+
     def wants(self, event: str) -> bool:
         """Whether it is to be told of events of this type."""
         return event in self.settings.events

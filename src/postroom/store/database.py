@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
-from sqlite3 import Connection
+from sqlite3 import Connection as Connection  # for whoever gives functions to `write` and `read`
 from typing import TypeVar
 
 from postroom.base.files import private_file, private_folder
