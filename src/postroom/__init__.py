@@ -68,6 +68,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
     events/         new mail reaches people: watchers find what happened, couriers tell it
         endpoint
         signing  ranges  resolving  egress  posting  schedule  recheck  delivering  courier
+        outcomes
     surfaces/       skins: HTTP API and MCP
         http_connection  application  guard  authenticate  presence  bodies  responses
         downloads
@@ -75,6 +76,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
     version         one number
     app             the roof: from a configuration to a running process
     reloading       the configuration read again while the gateway runs
+    telling         receivers of webhooks are told while it runs
     precautions     what the operator is warned of in the log
     checkup         what `postroom check` says
     doctor          what `postroom doctor` says

@@ -41,6 +41,7 @@ from postroom.surfaces.authenticate import Authenticator
 from postroom.surfaces.documents import Documents
 from postroom.surfaces.guard import Guard
 from postroom.surfaces.http_connection import BoundedConnection
+from postroom.telling import Telling
 from postroom.version import VERSION
 
 _GRACE_SECONDS = 10
@@ -87,9 +88,14 @@ async def running(
         listener.listen(512)
         tasks = await stack.enter_async_context(asyncio.TaskGroup())
         trail = Trail(database, config.state_dir, clock, log)
-        books = Books(database, clock, config.limits, trail, switch, tasks)
-        gate = _Gate(config, read_again or (lambda: config), _Inside(directory, database, books, clock, log))
-        async with _kept(config, books, directory, tasks, clock), _answering(gate, listener, books, tasks, clock):
+        telling = Telling(config.mailboxes, directory, database, clock, log)
+        books = Books(database, clock, config.limits, trail, switch, tasks, telling.outcomes)
+        gate = _Gate(config, read_again or (lambda: config), _Inside(directory, database, books, telling, clock, log))
+        async with (
+            telling.carrying(listener.getsockname()[1], tasks),
+            _kept(config, books, directory, tasks, clock),
+            _answering(gate, listener, books, tasks, clock),
+        ):
             yield Running(_url(listener), gate.reloading.again)
 
 
@@ -217,6 +223,7 @@ class _Inside:
     directory: Directory
     database: Database
     books: Books
+    telling: Telling
     clock: Clock
     log: Log
 
@@ -241,8 +248,9 @@ class _Gate:
         )
 
     def _take(self, config: Config) -> None:
-        corridor = self._corridor.over(self._inside.directory.under(Policies(config)))
-        self.application.serve(self._authenticator(config), corridor)
+        directory = self._inside.directory.under(Policies(config))
+        self._inside.telling.directory = directory
+        self.application.serve(self._authenticator(config), self._corridor.over(directory))
 
     def _authenticator(self, config: Config) -> Authenticator:
         names = [mailbox.name for mailbox in config.mailboxes]

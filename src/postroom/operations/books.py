@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from postroom.base.clock import Clock
 from postroom.base.errors import Code, GatewayError
 from postroom.config import LimitsConfig
-from postroom.operations.journal import Journal
+from postroom.operations.journal import Journal, Outcomes
 from postroom.operations.places import AT_ONCE
 from postroom.operations.trail import Trail, unwritable
 from postroom.store import spending
@@ -33,11 +33,12 @@ class Books:
         trail: Trail,
         switch: Switch,
         tasks: asyncio.TaskGroup,
+        outcomes: Outcomes | None = None,
     ) -> None:
         self.trail = trail
         self.large = asyncio.Semaphore(AT_ONCE)
         """Places for calls that hold much."""
-        self.journal = Journal(database, clock, limits.sends_per_hour)
+        self.journal = Journal(database, clock, limits.sends_per_hour, outcomes)
         self._database = database
         self._clock = clock
         self._limits = limits

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from postroom.base.clock import Clock
@@ -14,8 +16,9 @@ from postroom.mailbox.sentcopy import PENDING
 from postroom.operations.trail import Trail, unwritable
 from postroom.store import sends
 from postroom.store.audit import Event
-from postroom.store.database import Database
-from postroom.store.sends import Claim, Known, State
+from postroom.store.database import Connection, Database
+from postroom.store.deliveries import Due, enqueue
+from postroom.store.sends import Claim, Known, State, Tell
 from postroom.store.worker import StoreError
 
 PATIENCE = 60.0
@@ -30,12 +33,24 @@ Facts = Mapping[str, Any]
 """What is answered, as JSON values."""
 
 
+@dataclass(frozen=True, slots=True)
+class Outcomes:
+    """Who else is told how messages end, or that nobody knows."""
+
+    due: Callable[[Known, str], Sequence[Due]] = lambda _, __: ()
+    """Of a message and its outcome, what is to be delivered to whom."""
+    wake: Callable[[], None] = lambda: None
+    """There is something to deliver."""
+
+
 class Entry:
     """One message on its way; what is told to it decides what a repeat will hear."""
 
-    def __init__(self, database: Database, claim: Claim) -> None:
+    def __init__(self, database: Database, claim: Claim, tell: Tell, wake: Callable[[], None]) -> None:
         self._database = database
         self._claim = claim
+        self._tell = tell
+        self._wake = wake
         self.state = State.BEGUN
 
     async def handing(self, answer: Facts) -> None:
@@ -57,13 +72,15 @@ class Entry:
         """The server has it. A store that fails now changes nothing of that: the next start finds it unknown."""
         self.state = State.ACCEPTED
         try:
-            await sends.accepted(self._database, self._claim.request, answer)
+            await sends.accepted(self._database, self._claim.request, answer, self._tell)
         except StoreError:
             return
+        self._wake()
 
     def more(self, answer: Facts) -> None:
         """What else there is to tell of a message that the server has."""
-        sends.accepted_soon(self._database, self._claim.request, answer)
+        written = sends.accepted_soon(self._database, self._claim.request, answer, self._tell)
+        written.add_done_callback(lambda _: self._wake())
 
 
 Attempt = Callable[[Entry], Awaitable[Facts]]
@@ -74,10 +91,11 @@ Found = Callable[[str], Awaitable[bool]]
 class Journal:
     """One for the process, over the table of sends."""
 
-    def __init__(self, database: Database, clock: Clock, sends_per_hour: int) -> None:
+    def __init__(self, database: Database, clock: Clock, sends_per_hour: int, outcomes: Outcomes | None = None) -> None:
         self._database = database
         self._clock = clock
         self._most = sends_per_hour
+        self._outcomes = outcomes or Outcomes()
         self._turns = Turns()
 
     async def once(self, claim: Claim, attempt: Attempt, found: Found, *, counts: bool = True) -> tuple[Facts, bool]:
@@ -96,7 +114,7 @@ class Journal:
                 raise self._too_many(claimed.wait)
             if claimed.known is not None:
                 return await self._again(claim, claimed.known, found), True
-            return await self._first(claim, attempt), False
+            return await self._first(claim, attempt, counts), False
 
     async def settled(self, intent: Mapping[str, Any]) -> tuple[str, Facts] | None:
         """How a call ended that was cut off, as far as the journal knows: for the audit of the next start."""
@@ -127,21 +145,35 @@ class Journal:
 
     async def recover(self) -> None:
         """At the start, after the audit has heard of it: nothing is on its way."""
-        await sends.recover(self._database, self._clock.now())
+        await sends.recover(self._database, self._clock.now(), self._tell)
+        self._outcomes.wake()
 
-    async def _first(self, claim: Claim, attempt: Attempt) -> Facts:
-        entry = Entry(self._database, claim)
+    async def _first(self, claim: Claim, attempt: Attempt, is_sent: bool) -> Facts:
+        entry, rejected = Entry(self._database, claim, self._tell, self._outcomes.wake), False
         try:
             return await attempt(entry)
         except GatewayError as error:
-            if error.details.get("outcome") == "rejected":
+            if error.details.get("outcome") == sends.REJECTED:
                 entry.rejected()
+                rejected = is_sent
             raise
         finally:  # whatever it was, even being cancelled
-            if entry.state is State.BEGUN:
-                sends.forget_soon(self._database, claim.request)
-            elif entry.state is State.HANDING:
-                sends.unknown_soon(self._database, claim.request, self._clock.now())
+            self._left(claim, entry.state, rejected=rejected)
+
+    def _left(self, claim: Claim, state: State, *, rejected: bool) -> None:
+        """What stands in the journal of an attempt that has ended so."""
+        if state is State.BEGUN and rejected:
+            self._woken_by(sends.rejected_soon(self._database, claim.request, self._tell))
+        elif state is State.BEGUN:
+            sends.forget_soon(self._database, claim.request)
+        elif state is State.HANDING:
+            self._woken_by(sends.unknown_soon(self._database, claim.request, self._clock.now(), self._tell))
+
+    def _tell(self, connection: Connection, known: Known, outcome: str) -> None:
+        enqueue(connection, self._outcomes.due(known, outcome), self._clock.now())
+
+    def _woken_by(self, written: asyncio.Future[None]) -> None:
+        written.add_done_callback(lambda _: self._outcomes.wake())
 
     async def _again(self, claim: Claim, known: Known, found: Found) -> Facts:
         if known.fingerprint != claim.fingerprint:
@@ -167,7 +199,7 @@ class Journal:
     def _settle(self, known: Known) -> Facts:
         """It stands in Sent, so the server has it."""
         answer = {**known.answer, "sent_copy": "by_server"}
-        sends.settled_soon(self._database, known.request, answer, self._clock.now())
+        self._woken_by(sends.settled_soon(self._database, known.request, answer, self._clock.now(), self._tell))
         return answer
 
     @asynccontextmanager

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from sqlite3 import Connection
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 
@@ -16,6 +17,8 @@ from postroom.store.spending import spend_in
 from postroom.store.times import to_text
 from postroom.store.worker import StoreError
 
+T = TypeVar("T")
+
 KEPT = timedelta(days=7)
 """How long a caller's key answers; and how long what may have been taken is looked for."""
 KEPT_AUTOMATIC = timedelta(minutes=10)
@@ -23,6 +26,12 @@ _UNKNOWN = (
     "UPDATE sends SET state = 'unknown', until = CASE WHEN key IS NULL AND draft IS NULL THEN ? ELSE '9999' END WHERE "
 )
 """What somebody may ask for again stands in the way until it is settled: time makes nothing certain."""
+
+
+ACCEPTED, UNKNOWN, REJECTED = "accepted", "unknown", "rejected"
+"""How a message ended, in the words that callers and receivers are told."""
+_SETTLE = "UPDATE sends SET state = 'accepted', answer = ?, until = ? WHERE request = ? AND state <> 'accepted'"
+_FORGET = "DELETE FROM sends WHERE request = ?"
 
 
 class State(StrEnum):
@@ -50,6 +59,8 @@ class Claim:
     message_id: str
     draft: str | None = None
     """The draft that it is, by folder and uid: one draft goes out once, whoever sends it."""
+    identity: str = ""
+    """Of a bound caller; empty of any other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +74,16 @@ class Known:
     message_id: str
     state: State
     answer: Mapping[str, Any]
+    identity: str = ""
+    """Of a bound caller; empty of any other."""
+
+
+Tell = Callable[[Connection, Known, str], None]
+"""Within the transaction that writes down how a message ended, or that nobody knows: with the outcome in a word."""
+
+
+def nobody(_: Connection, __: Known, ___: str) -> None:
+    """Whom it is told to where nobody wants to know."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +95,12 @@ class Claimed:
     """Seconds until the token may send again."""
 
 
-_COLUMNS = "request, token, fingerprint, mailbox, message_id, state, answer"
+_COLUMNS = "request, token, fingerprint, mailbox, message_id, state, answer, identity"
 _SAME = f"SELECT {_COLUMNS} FROM sends WHERE (token = ? AND key = ?) OR (mailbox = ? AND draft = ?) ORDER BY at DESC"  # noqa: S608 - constants
 _INSERT = (
-    "INSERT INTO sends (request, token, key, fingerprint, mailbox, message_id, draft, state, answer, at, until) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, '{}', ?, ?)"
+    "INSERT INTO sends "
+    "(request, token, key, fingerprint, mailbox, message_id, draft, identity, state, answer, at, until) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '{}', ?, ?)"
 )
 
 
@@ -95,36 +117,55 @@ async def handing(db: Database, request: str, answer: Mapping[str, Any]) -> None
     await db.write(lambda connection: _hand(connection, request, answer))
 
 
-async def accepted(db: Database, request: str, answer: Mapping[str, Any]) -> None:
+async def accepted(db: Database, request: str, answer: Mapping[str, Any], tell: Tell = nobody) -> None:
     """The server has it."""
-    await db.write(lambda connection: _set(connection, request, State.ACCEPTED, answer))
+    await db.write(lambda connection: _accept(connection, request, answer, tell))
 
 
-def accepted_soon(db: Database, request: str, answer: Mapping[str, Any]) -> None:
+def accepted_soon(db: Database, request: str, answer: Mapping[str, Any], tell: Tell = nobody) -> asyncio.Future[None]:
     """The same, with an answer that says more, and nobody waits for it."""
-    _unwatched(db, lambda connection: _set(connection, request, State.ACCEPTED, answer))
+    return _unwatched(db, lambda connection: _accept(connection, request, answer, tell))
 
 
-def unknown_soon(db: Database, request: str, now: datetime) -> None:
+def unknown_soon(db: Database, request: str, now: datetime, tell: Tell = nobody) -> asyncio.Future[None]:
     """Nobody knows whether the server has it. Until that is written it stands as `handing`, which says the same."""
     until = to_text(now + KEPT)
-    _unwatched(db, lambda connection: connection.execute(f"{_UNKNOWN}request = ?", (until, request)))
+
+    def write(connection: Connection) -> None:
+        connection.execute(f"{_UNKNOWN}request = ?", (until, request))
+        _tell(connection, _one(connection, request), UNKNOWN, tell)
+
+    return _unwatched(db, write)
 
 
-def settled_soon(db: Database, request: str, answer: Mapping[str, Any], now: datetime) -> None:
+def settled_soon(
+    db: Database, request: str, answer: Mapping[str, Any], now: datetime, tell: Tell = nobody
+) -> asyncio.Future[None]:
     """What nobody knew the end of was taken. It answers as long as any other from now on."""
     told, until = orjson.dumps(answer).decode(), to_text(now + KEPT)
-    _unwatched(
-        db,
-        lambda connection: connection.execute(
-            "UPDATE sends SET state = 'accepted', answer = ?, until = ? WHERE request = ?", (told, until, request)
-        ),
-    )
+
+    def write(connection: Connection) -> None:
+        if connection.execute(_SETTLE, (told, until, request)).rowcount == 1:
+            _tell(connection, _one(connection, request), ACCEPTED, tell)
+
+    return _unwatched(db, write)
 
 
 def forget_soon(db: Database, request: str) -> None:
-    """The server does not have it: its key is free."""
-    _unwatched(db, lambda connection: connection.execute("DELETE FROM sends WHERE request = ?", (request,)))
+    """Nothing left: its key is free."""
+    _unwatched(db, lambda connection: connection.execute(_FORGET, (request,)))
+
+
+def rejected_soon(db: Database, request: str, tell: Tell = nobody) -> asyncio.Future[None]:
+    """The server certainly does not have it: its key is free."""
+
+    def write(connection: Connection) -> None:
+        known = _one(connection, request)
+        connection.execute(_FORGET, (request,))
+        if known is not None:
+            tell(connection, known, REJECTED)
+
+    return _unwatched(db, write)
 
 
 async def of_request(db: Database, request: str) -> Known | None:
@@ -140,12 +181,14 @@ async def unknown(db: Database, most: int, now: datetime) -> list[Known]:
     return list(map(_known, rows))
 
 
-async def recover(db: Database, now: datetime) -> None:
+async def recover(db: Database, now: datetime, tell: Tell = nobody) -> None:
     """At the start: what was begun was never sent, and of what was being handed over nobody knows."""
     until = to_text(now + KEPT)
 
     def sort(connection: Connection) -> None:
         connection.execute("DELETE FROM sends WHERE state = 'begun'")
+        for row in connection.execute(f"SELECT {_COLUMNS} FROM sends WHERE state = 'handing'").fetchall():  # noqa: S608 - constants
+            _tell(connection, _known(row), UNKNOWN, tell)
         connection.execute(f"{_UNKNOWN}state = 'handing'", (until,))
 
     await db.write(sort)
@@ -163,13 +206,20 @@ def _claim(connection: Connection, wanted: Claim, most: int, now: datetime) -> C
         return Claimed(wait=wait)
     kept = KEPT_AUTOMATIC if wanted.automatic else KEPT
     named = (wanted.request, wanted.token, wanted.key, wanted.fingerprint, wanted.mailbox, wanted.message_id)
-    connection.execute(_INSERT, (*named, wanted.draft, State.BEGUN, to_text(now), to_text(now + kept)))
+    connection.execute(_INSERT, (*named, wanted.draft, wanted.identity, State.BEGUN, to_text(now), to_text(now + kept)))
     return Claimed()
 
 
 def _hand(connection: Connection, request: str, answer: Mapping[str, Any]) -> None:
     if not _set(connection, request, State.HANDING, answer):
         raise StoreError("the journal has lost a message that was claimed")
+
+
+def _accept(connection: Connection, request: str, answer: Mapping[str, Any], tell: Tell) -> None:
+    """It is told once, whichever write is the first to succeed."""
+    before = _one(connection, request)
+    if _set(connection, request, State.ACCEPTED, answer) and before is not None and before.state is not State.ACCEPTED:
+        _tell(connection, _one(connection, request), ACCEPTED, tell)
 
 
 def _set(connection: Connection, request: str, state: State, answer: Mapping[str, Any]) -> bool:
@@ -184,10 +234,18 @@ def _one(connection: Connection, request: str) -> Known | None:
 
 
 def _known(row: tuple[str, ...]) -> Known:
-    request, token, fingerprint, mailbox, message_id, state, answer = row
-    return Known(request, token, fingerprint, mailbox, message_id, State(state), orjson.loads(answer))
+    request, token, fingerprint, mailbox, message_id, state, answer, identity = row
+    return Known(request, token, fingerprint, mailbox, message_id, State(state), orjson.loads(answer), identity)
 
 
-def _unwatched(db: Database, write: Any) -> None:
-    """Its failure is not heard here: what it leaves is told at the next start, and waiting writes fail as well."""
-    db.post(write).add_done_callback(lambda future: future.cancelled() or future.exception())
+def _tell(connection: Connection, known: Known | None, outcome: str, tell: Tell) -> None:
+    """Of messages alone: what was saved as a draft has another answer."""
+    if known is not None and known.answer.get("outcome") == ACCEPTED:
+        tell(connection, known, outcome)
+
+
+def _unwatched(db: Database, write: Callable[[Connection], T]) -> asyncio.Future[T]:
+    """Its failure need not be heard: what it leaves is told at the next start, and waiting writes fail as well."""
+    future = db.post(write)
+    future.add_done_callback(lambda future: future.cancelled() or future.exception())
+    return future
