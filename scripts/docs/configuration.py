@@ -14,7 +14,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from postroom.base.caller import Scope
-from postroom.config import values
+from postroom.config import values, webhooks
 from postroom.config.load import PLACES
 from postroom.config.policies import quiethours
 from postroom.config.policies import values as policy_values
@@ -72,6 +72,8 @@ _TYPES: tuple[tuple[Any, str], ...] = (
     (values.Positive, "number from 1"),
     (values.NotNegative, "number from 0"),
     (values.Seconds, "seconds"),
+    (webhooks.TargetUrl, "URL"),
+    (webhooks.PrivateNetwork, "network"),
     (TextPattern, "text pattern"),
     (policy_values.Duration, "duration"),
     (policy_values.Pause, "duration"),

@@ -4,7 +4,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
 
     base/           words everybody uses
         errors  clock  caller  levels  kleene  expression  glob  domain  secret  tls  certificate  cause  refusal
-        token  seal  files  turns  logs  meters  backoff
+        token  seal  files  turns  logs  meters  backoff  http1  webhooksecret
     mail/           pure values: octets to heads, parts and text
         model  parse  threads  transcript
         header  lines  charset  iso2022  address  addresstokens  date  head
@@ -20,7 +20,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
         query/himalaya  query/himalayareader  query/himalayafaults
     config/         the configuration file as frozen values, or every fault at once
         load  schema  servers  section  values  storeurl  rules  wording  nodes  plain  faults  credential
-        presets
+        presets  surroundings  targets  webhooks  webhookrules
         policies/policy  policies/folders  policies/messages  policies/matching  policies/content  policies/attachments
         policies/actions  policies/outbound  policies/quiethours  policies/limits  policies/trials  policies/values
         policies/rules  policies/conflicts  policies/tokenrules  policies/hazards  policies/exceptions
@@ -49,7 +49,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
         database  connection  worker  batches  sqlite  postgresql  schema  migrations  announcing  hearing  lock
         times  tokens  keys  sends  spending  switch  own
         audit  auditkeys  audithead  auditcheck  auditlist
-        gateways  leases  deliveries
+        gateways  leases  deliveries  courierqueue  endpoints
     mailbox/        the door: nobody else reaches IMAP, SMTP or the unfiltered account
         account  folders  naming  labels  reading  parsing  fetching  sections  session  cache  listing  searching
         changing  moving  labelling  organizing  outcomes
@@ -57,7 +57,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
         messages  downloads  filetexts  uids  cursors  following  sincecursor  feed  statistics
         board  ear  listening  watching  waiting  streaming  notices
         setting  explaining  sight  filesight  bound  boundfiles  sights  sealeduids  heads  records
-        visibleconversations  discretion  judge  view  entry  directory
+        visibleconversations  discretion  judge  view  entry  directory  shown
         kindred  conversations  threads
         faults  wiring  health  checkup  remedies
     operations/     what the product does: declared once, run in one corridor
@@ -71,13 +71,16 @@ An import may only point down a storey; neighbours in a storey do not know each 
         administering  auditing
     events/         new mail reaches people: watchers find what happened, couriers tell it
         endpoint
+        signing  ranges  resolving  egress  posting  schedule  recheck  delivering  courier
+        outcomes
     surfaces/       skins: HTTP API and MCP
         http_connection  application  load  guard  authenticate  presence  bodies  responses  metrics
-        downloads  eventstreams
+        downloads  eventstreams  serving
         http_api  routes  documents  openapi  mcp  toolbox
     version         one number
     app             the roof: from a configuration to a running process
     reloading       the configuration read again while the gateway runs
+    telling         receivers of webhooks are told while it runs
     precautions     what the operator is warned of in the log
     checkup         what `postroom check` says
     doctor          what `postroom doctor` says

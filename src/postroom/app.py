@@ -8,12 +8,11 @@ import os
 import secrets
 import signal
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import uvicorn
 import uvloop
 
 from postroom.base.clock import Clock, SystemClock
@@ -43,16 +42,13 @@ from postroom.surfaces.application import Application
 from postroom.surfaces.authenticate import Authenticator
 from postroom.surfaces.documents import Documents
 from postroom.surfaces.guard import Guard
-from postroom.surfaces.http_connection import BoundedConnection
 from postroom.surfaces.metrics import MetricsApplication
+from postroom.surfaces.serving import BACKLOG, answering, bind, url_of
+from postroom.telling import Telling
 from postroom.version import VERSION
 
 Keeping = Coroutine[Any, Any, None]
 """What goes on for as long as the process runs."""
-_GRACE_SECONDS = 10
-"""How long running requests may take to end after the process was asked to stop."""
-_BACKLOG = 512
-"""Connections that may wait to be accepted; more are refused by the system."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,21 +86,24 @@ async def running(
         stack.callback(directory.close)
         listener = listener or bind(config.server.listen.host, config.server.listen.port)
         stack.callback(listener.close)
-        listener.listen(_BACKLOG)
+        listener.listen(BACKLOG)
         meters = Meters()
         await stack.enter_async_context(_measured(config, meters))
         tasks = await stack.enter_async_context(asyncio.TaskGroup())
         trail = Trail(database, config.state_dir, clock, log, gateway)
-        books = Books(database, clock, config.limits, trail, Switch(database), tasks)
-        gate = _Gate(config, read_again or (lambda: config), _Inside(directory, database, books, clock, log, meters))
+        telling = Telling(config.mailboxes, directory, database, clock, log)
+        books = Books(database, clock, config.limits, trail, Switch(database), tasks, telling.outcomes)
+        inside = _Inside(directory, database, books, telling, clock, log, meters)
+        gate = _Gate(config, read_again or (lambda: config), inside)
         succession = Succession(database, clock, trail, books.journal, before)
         keeping = (database.keep_listening(clock), books.journal.keep_settling(directory.is_in_sent, trail))
         async with (
+            telling.carrying(listener.getsockname()[1], tasks),
             _kept(config, books, succession, keeping, tasks),
-            _answering(gate, listener, books, tasks, clock),
+            answering(gate.application, listener, tasks, books.drain),
             _listening(directory.watching, tasks),
         ):
-            yield Running(_url(listener), gate.reloading.again)
+            yield Running(url_of(listener), gate.reloading.again)
 
 
 @asynccontextmanager
@@ -116,23 +115,6 @@ async def _listening(watching: Watching, tasks: asyncio.TaskGroup) -> AsyncItera
     finally:
         watching.board.close()
         listening.cancel()
-
-
-@asynccontextmanager
-async def _answering(
-    gate: _Gate, listener: socket.socket, books: Books, tasks: asyncio.TaskGroup, clock: Clock
-) -> AsyncIterator[None]:
-    """Requests are answered while the block runs; those that it ends among have some seconds to end too."""
-    server = _Server(gate.application)
-    serving = tasks.create_task(server.serve(sockets=[listener]))
-    try:
-        await server.answering.wait()
-        yield
-    finally:
-        server.should_exit = True
-        since = clock.monotonic()
-        await serving
-        await books.drain(max(0.0, _GRACE_SECONDS - (clock.monotonic() - since)))
 
 
 async def _directory(config: Config, database: Database, clock: Clock, log: Log) -> Directory:
@@ -214,43 +196,13 @@ async def _measured(config: Config, meters: Meters) -> AsyncIterator[None]:
     if listen is None:
         yield
         return
-    listener = bind(listen.host, listen.port)
-    async with asyncio.TaskGroup() as tasks:
-        server = _Server(MetricsApplication(meters))
-        serving = tasks.create_task(server.serve(sockets=[listener]))
-        try:
+    with contextlib.closing(bind(listen.host, listen.port)) as listener:
+        async with asyncio.TaskGroup() as tasks, answering(MetricsApplication(meters), listener, tasks, _nothing):
             yield
-        finally:
-            server.should_exit = True
-            await serving
 
 
-class _Server(uvicorn.Server):
-    """uvicorn that tells when it answers and leaves signals to us."""
-
-    def __init__(self, application: Application | MetricsApplication) -> None:
-        super().__init__(
-            uvicorn.Config(
-                application,
-                http=BoundedConnection,
-                proxy_headers=False,
-                lifespan="off",
-                log_config=None,
-                access_log=False,
-                server_header=False,
-                backlog=_BACKLOG,
-                timeout_graceful_shutdown=_GRACE_SECONDS,
-            )
-        )
-        self.answering = asyncio.Event()
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets=sockets)
-        self.answering.set()
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
+async def _nothing(_: float) -> None:
+    """A look at the metrics leaves nothing to be finished."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,6 +212,7 @@ class _Inside:
     directory: Directory
     database: Database
     books: Books
+    telling: Telling
     clock: Clock
     log: Log
     meters: Meters
@@ -292,29 +245,11 @@ class _Gate:
         )
 
     def _take(self, config: Config) -> None:
-        corridor = self._corridor.over(self._inside.directory.under(Policies(config)))
-        self.application.serve(self._authenticator(config), corridor)
+        directory = self._inside.directory.under(Policies(config))
+        self._inside.telling.directory = directory
+        self.application.serve(self._authenticator(config), self._corridor.over(directory))
 
     def _authenticator(self, config: Config) -> Authenticator:
         names = [mailbox.name for mailbox in config.mailboxes]
         inside = self._inside
         return Authenticator(config.tokens, names, inside.database, inside.clock, inside.books.trail)
-
-
-def bind(host: str, port: int) -> socket.socket:
-    """A socket for `running` to listen at. Raises `OSError` when the address is taken or not ours."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # The protocol must be named: only then does asyncio turn Nagle's algorithm off, which costs 40 ms an answer.
-    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((host, port))
-    except OSError:
-        listener.close()
-        raise
-    return listener
-
-
-def _url(listener: socket.socket) -> str:
-    host, port = listener.getsockname()[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+
 from postroom.base.files import exposure
 from postroom.base.logs import Log
-from postroom.config import Config
+from postroom.config import Config, MailboxConfig
 from postroom.config.policies.hazards import hazards
 
 
@@ -31,14 +34,16 @@ def passwords_written_out(config: Config) -> list[str]:
 
 
 def passwords_open_to_others(config: Config) -> list[str]:
-    """Mailboxes whose password or token file other users of the machine can read."""
+    """Mailboxes of which a password, token or webhook's secret lies in a file that others on the machine can read."""
     return [
         mailbox.name
         for mailbox in config.mailboxes
-        if any(
-            file is not None and exposure(file, file.stat())
-            for server in (mailbox.imap, mailbox.smtp)
-            if server is not None
-            for file in (server.password_file, server.token_file)
-        )
+        if any(file is not None and exposure(file, file.stat()) for file in _secret_files(mailbox))
     ]
+
+
+def _secret_files(mailbox: MailboxConfig) -> Iterator[Path | None]:
+    for server in (mailbox.imap, mailbox.smtp):
+        yield from (server.password_file, server.token_file) if server is not None else ()
+    for webhook in mailbox.webhooks:
+        yield from (webhook.secret_file, webhook.previous_secret_file)

@@ -129,13 +129,6 @@ def test_a_mailbox_without_name_and_servers_says_so(faults_of: Faults) -> None:
     ]
 
 
-def test_a_webhook_is_refused_until_it_is_built(faults_of: Faults) -> None:
-    hook = "{name: desk, url: 'https://h', secret_env: HOOK, events: [message.received], ports: [], allow_private: []}"
-    assert faults_of(f"mailboxes:\n  - name: a\n    {IMAP}\n    webhooks:\n      - {hook}") == [
-        "4: mailboxes[0].webhooks: webhooks are not built yet; remove it"
-    ]
-
-
 @pytest.mark.parametrize(
     ("entries", "fault"),
     [

@@ -12,8 +12,8 @@ _LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 _LONGEST_READ = 4 * MAX_DOMAIN
 
 
-def a_labels(domain: str) -> str:
-    """The domain in lower case and A-labels, at least two; ValueError says in words what is wrong with it."""
+def a_labels(domain: str, fewest: int = 2) -> str:
+    """The domain in lower case and A-labels, at least so many; ValueError says in words what is wrong with it."""
     if domain.startswith("["):
         raise ValueError("an address literal in brackets is not taken; write a domain name")
     if len(domain) > _LONGEST_READ:
@@ -24,7 +24,7 @@ def a_labels(domain: str) -> str:
     if not domain.isascii() or "xn--" in domain:
         domain = _encoded(domain)
     labels = domain.split(".")
-    if len(labels) < 2:
+    if len(labels) < fewest:
         raise ValueError("the domain must have two labels at least, such as example.org")
     if not all(map(_LABEL.fullmatch, labels)):
         raise ValueError("a label of the domain may hold letters, digits and hyphens within only, at most 63")

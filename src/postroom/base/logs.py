@@ -33,6 +33,7 @@ class Fields(TypedDict, total=False):
     token: str
     profile: str
     mailbox: str
+    webhook: str
     tool: str
     method: str
     status: int

@@ -8,9 +8,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-import h11
-
 from postroom.base.cause import Cause
+from postroom.base.http1 import NotHttpError, Reply, Request, ask
 from postroom.base.secret import Secret
 from postroom.base.tls import context_for, unreached, why_not
 from postroom.bridge.address import Address
@@ -22,7 +21,6 @@ ANSWER_SECONDS = 300.0
 """From the request to the last octet of its answer: longer than the gateway gives any call."""
 LONGEST_ANSWER = 64 * 1024 * 1024
 _LONGEST_HEAD = 64 * 1024
-_CHUNK = 64 * 1024
 _UNSURE = "whether the call was carried out is not known, so look before you repeat it"
 
 _START = "start the gateway there with postroom serve, or give its address with --url"
@@ -46,22 +44,22 @@ Post: TypeAlias = Callable[[Headers, bytes], Awaitable[HttpAnswer]]
 async def post(address: Address, token: Secret, headers: Headers, body: bytes) -> HttpAnswer:
     """Ask once, and leave no connection behind."""
     reader, writer = await _connected(address)
+    request = Request(address.target, [*_headers(address, token, len(body)), *headers], body)
     try:
         async with asyncio.timeout(ANSWER_SECONDS):
-            conversation = h11.Connection(h11.CLIENT, max_incomplete_event_size=_LONGEST_HEAD)
-            for event in (_request(address, token, headers, len(body)), h11.Data(data=body), h11.EndOfMessage()):
-                writer.write(conversation.send(event) or b"")
-            # Not drained: an answer such as "too large" comes before the whole message is gone.
-            return await _answer(conversation, reader)
+            reply = await ask(reader, writer, request, longest_head=_LONGEST_HEAD, most=LONGEST_ANSWER)
     except TimeoutError:
         waited = f"the gateway did not answer within {ANSWER_SECONDS:.0f} seconds"
         raise Unanswered(Reason.TIMEOUT, f"{waited}; {_UNSURE}") from None
-    except h11.RemoteProtocolError:
+    except NotHttpError:
         raise Unanswered(Reason.NOT_MCP, f"what came back from {address.host} is no HTTP; check --url") from None
     except OSError:
         raise Unanswered(Reason.LOST, f"the connection broke before the answer was whole; {_UNSURE}") from None
     finally:
         writer.transport.abort()
+    if not reply.is_whole:
+        raise Unanswered(Reason.TOO_LARGE, f"the answer is longer than {LONGEST_ANSWER:,} octets; ask for less")
+    return HttpAnswer(reply.status, _content_type(reply), reply.body)
 
 
 async def _connected(address: Address) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -85,8 +83,8 @@ def _unreached(address: Address, why: str, remedy: str, reason: Reason = Reason.
     return Unanswered(reason, f"nothing was done, for {address.host} cannot be reached: {why}; {remedy}")
 
 
-def _request(address: Address, token: Secret, headers: Headers, length: int) -> h11.Request:
-    always = (
+def _headers(address: Address, token: Secret, length: int) -> Headers:
+    return (
         ("Host", address.host),
         ("Authorization", f"Bearer {token.reveal()}"),
         ("Content-Type", "application/json"),
@@ -95,38 +93,7 @@ def _request(address: Address, token: Secret, headers: Headers, length: int) -> 
         ("Content-Length", str(length)),
         ("Connection", "close"),
     )
-    return h11.Request(method="POST", target=address.target, headers=[*always, *headers])
 
 
-async def _answer(conversation: h11.Connection, reader: asyncio.StreamReader) -> HttpAnswer:
-    """The answer, whole. Raises Unanswered where it grows past the bound, h11's errors where it is no HTTP."""
-    status, kind, body = 0, "", bytearray()
-    while True:
-        event = _next_event(conversation)
-        if event is h11.NEED_DATA:
-            conversation.receive_data(await reader.read(_CHUNK))
-        elif isinstance(event, h11.Response):
-            status, kind = event.status_code, _content_type(event)
-        elif isinstance(event, h11.Data):
-            body += event.data
-            if len(body) > LONGEST_ANSWER:
-                raise Unanswered(Reason.TOO_LARGE, f"the answer is longer than {LONGEST_ANSWER:,} octets; ask for less")
-        elif isinstance(event, h11.EndOfMessage):
-            return HttpAnswer(status, kind, bytes(body))
-        elif not isinstance(event, h11.InformationalResponse):
-            raise ConnectionResetError
-
-
-def _next_event(conversation: h11.Connection) -> object:
-    """h11 has one error for an answer that is wrong and for one that the end cuts off."""
-    try:
-        return conversation.next_event()
-    except h11.RemoteProtocolError:
-        if conversation.trailing_data[1]:
-            raise ConnectionResetError from None
-        raise
-
-
-def _content_type(response: h11.Response) -> str:
-    value = dict(response.headers).get(b"content-type", b"")
-    return value.partition(b";")[0].strip().lower().decode("latin-1")
+def _content_type(reply: Reply) -> str:
+    return reply.headers.get("content-type", "").partition(";")[0].strip().lower()

@@ -42,8 +42,12 @@ class FileCredential:
 
     async def reveal(self) -> Secret:
         """The credential; CredentialError if the file cannot be read or is not one short text."""
+        return await asyncio.to_thread(self.read)
+
+    def read(self) -> Secret:
+        """The same for where nothing may wait: the start, before there is a loop."""
         try:
-            data = await asyncio.to_thread(_read, self.path)
+            data = _read(self.path)
         except OSError as failure:
             raise CredentialError(f"{self.path} cannot be read: {failure.strerror}") from None
         if len(data) > _LONGEST_FILE:

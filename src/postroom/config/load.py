@@ -12,8 +12,9 @@ from pydantic import ValidationError
 from postroom.base.files import FileFault, GuardedFile, exposure, read_guarded, weaknesses
 from postroom.config.faults import ConfigError, Fault, Finding, spell
 from postroom.config.nodes import compose, line_at, plain
-from postroom.config.rules import Surroundings, broken_rules, holds_password, unguarded
+from postroom.config.rules import broken_rules, holds_password, unguarded
 from postroom.config.schema import Config, ConfigFile
+from postroom.config.surroundings import Surroundings
 from postroom.config.wording import findings
 
 LARGEST_FILE = 1_048_576

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 
 from postroom.base.tls import holds_authorities
 from postroom.config.faults import Finding, Where, nearest
@@ -14,16 +12,9 @@ from postroom.config.plain import Table, items, table, text
 from postroom.config.policies.rules import broken_policies
 from postroom.config.servers import CREDENTIAL_KEYS
 from postroom.config.storeurl import StoreUrl
+from postroom.config.surroundings import Surroundings
 from postroom.config.values import is_loopback, resolved
-
-
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What a reference in the file may lead to."""
-
-    folder: Path
-    """The folder of the configuration file."""
-    env: Mapping[str, str]
+from postroom.config.webhookrules import broken_webhooks
 
 
 def broken_rules(file: object, surroundings: Surroundings | None) -> Iterator[Finding]:
@@ -39,6 +30,7 @@ def broken_rules(file: object, surroundings: Surroundings | None) -> Iterator[Fi
     yield from _tokens(top)
     for index, mailbox in enumerate(items(top.get("mailboxes"))):
         yield from _mailbox(table(mailbox), ("mailboxes", index), surroundings)
+    yield from broken_webhooks(top, surroundings)
 
 
 def unguarded(file: object) -> Iterator[Finding]:
@@ -94,8 +86,6 @@ def _tokens(top: Table) -> Iterator[Finding]:
 def _mailbox(mailbox: Table, where: Where, surroundings: Surroundings | None) -> Iterator[Finding]:
     if mailbox.get("watch"):
         yield _not_built((*where, "watch"), "watching folders is")
-    if mailbox.get("webhooks"):
-        yield _not_built((*where, "webhooks"), "webhooks are")
     if mailbox.get("imap") is None and mailbox.get("smtp") is None:
         yield Finding(where, "a mailbox needs imap, smtp, or both")
     for key in ("imap", "smtp"):

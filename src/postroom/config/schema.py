@@ -29,12 +29,12 @@ from postroom.config.values import (
     Name,
     NotNegative,
     Origin,
-    Port,
     Positive,
     Seconds,
     StoreChoice,
     TokenHash,
 )
+from postroom.config.webhooks import WebhookConfig
 
 
 def _local_url(known: dict[str, Any]) -> str:
@@ -91,29 +91,6 @@ class FoldersConfig(Section):
     """Where deleted mail is kept."""
 
 
-class WebhookConfig(Section):
-    """Where to tell of new mail, and what its receiver may see."""
-
-    name: Name
-    """What deliveries are listed under."""
-    url: HttpUrl
-    """Where to post to."""
-    secret_env: Line
-    """Environment variable that holds the secret of the signature."""
-    events: tuple[Line, ...]
-    """What to tell of, such as `message.received`."""
-    user: Name | None = None
-    """Whose identity the receiver has."""
-    profile: Name | None = None
-    """Profile that decides what the receiver may see."""
-    unbound: bool = False
-    """The receiver may see everything, without a profile."""
-    ports: tuple[Port, ...] = ()
-    """Ports to permit beside those of http and https."""
-    allow_private: tuple[Line, ...] = ()
-    """Private networks to permit as a target."""
-
-
 class MailboxConfig(Section):
     """One mailbox: how it is read, how it sends, and who its owner is."""
 
@@ -144,7 +121,7 @@ class MailboxConfig(Section):
     watch: tuple[Line, ...] = ()
     """Folders to watch for events."""
     webhooks: tuple[WebhookConfig, ...] = ()
-    """Whom to tell of new mail."""
+    """Whom to tell of what happens in it."""
 
     @property
     def own_address(self) -> str:

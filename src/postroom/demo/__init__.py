@@ -48,7 +48,7 @@ async def _demonstrate(listener: socket.socket, as_json: bool, state: Path) -> N
 
 def _claimed(port: int) -> socket.socket:
     """A socket at that port, or at a free one for 0, held until the gateway listens; SystemExit if it is taken."""
-    from postroom.app import bind  # noqa: PLC0415 - servers and samples are of use without it
+    from postroom.surfaces.serving import bind  # noqa: PLC0415 - servers and samples are of use without it
 
     try:
         return bind(HOST, port)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from postroom.base.caller import Binding, Caller, Scope
 from postroom.config import MailboxConfig
-from postroom.config.schema import WebhookConfig
+from postroom.config.webhooks import WebhookConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +20,11 @@ class Endpoint:
     @property
     def name(self) -> str:
         return self.settings.name
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether a policy decides what it may see."""
+        return not self.settings.unbound
 
     def wants(self, event: str) -> bool:
         """Whether it is to be told of events of this type."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import suppress
 
 from postroom.base.clock import Clock
@@ -57,14 +57,20 @@ def smtp_server(smtp: SmtpConfig, limits: LimitsConfig) -> Submission:
 
 
 async def passwords(mailboxes: Iterable[MailboxConfig]) -> list[str]:
-    """The passwords and access tokens of all mailboxes that can be had now, so that none of them is ever sent."""
+    """The passwords, access tokens and webhooks' secrets that can be had now, so that none of them is ever sent."""
     found: list[str] = []
-    for mailbox in mailboxes:
-        for server in (mailbox.imap, mailbox.smtp):
-            credential = server.credential if server is not None else None
-            with suppress(CredentialError):
-                found += [(await credential.reveal()).reveal()] if credential is not None else []
+    for credential in (one for mailbox in mailboxes for one in _credentials(mailbox)):
+        with suppress(CredentialError):
+            found.append((await credential.reveal()).reveal())
     return found
+
+
+def _credentials(mailbox: MailboxConfig) -> Iterator[Credential]:
+    for server in (mailbox.imap, mailbox.smtp):
+        if server is not None and server.credential is not None:
+            yield server.credential
+    for webhook in mailbox.webhooks:
+        yield from webhook.secrets
 
 
 def _endpoint(server: ImapConfig | SmtpConfig) -> Endpoint:

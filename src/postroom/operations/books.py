@@ -11,7 +11,7 @@ from postroom.base.clock import Clock
 from postroom.base.errors import Code, GatewayError
 from postroom.config import LimitsConfig
 from postroom.operations.eventstream import Streams
-from postroom.operations.journal import Journal
+from postroom.operations.journal import Journal, Outcomes, nobody
 from postroom.operations.places import AT_ONCE
 from postroom.operations.trail import Trail, unwritable
 from postroom.store import spending
@@ -34,13 +34,14 @@ class Books:
         trail: Trail,
         switch: Switch,
         tasks: asyncio.TaskGroup,
+        outcomes: Outcomes = nobody,
     ) -> None:
         self.trail = trail
         self.large = asyncio.Semaphore(AT_ONCE)
         """Places for calls that hold much."""
         self.streams = Streams()
         """Streams of events that are open."""
-        self.journal = Journal(database, clock, limits.sends_per_hour, trail.gateway)
+        self.journal = Journal(database, clock, limits.sends_per_hour, trail.gateway, outcomes)
         self._database = database
         self._clock = clock
         self._limits = limits

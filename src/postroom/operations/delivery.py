@@ -219,4 +219,5 @@ def claim(call: Call, outbox: Outbox, sender: StrictAddress, print_: str, key: s
         fingerprint=print_,
         mailbox=outbox.name,
         message_id=outbox.new_message_id(sender),
+        identity=call.caller.identity if call.caller.binding is not None else "",
     )

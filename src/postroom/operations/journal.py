@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
@@ -15,8 +15,10 @@ from postroom.operations.debts import Debts
 from postroom.operations.trail import Trail, unwritable
 from postroom.store import sends
 from postroom.store.audit import Event
+from postroom.store.connection import Connection
 from postroom.store.database import Database
-from postroom.store.sends import Claim, Claimed, Known, State
+from postroom.store.deliveries import Due, enqueue
+from postroom.store.sends import Claim, Claimed, Known, State, Tell
 from postroom.store.worker import StoreError
 
 PATIENCE = 60.0
@@ -33,14 +35,24 @@ Facts = Mapping[str, Any]
 """What is answered, as JSON values."""
 
 
+Outcomes = Callable[[Known, str], Sequence[Due]]
+"""From a message and how it ended, or that nobody knows, to what is to be delivered to whom."""
+
+
+def nobody(_: Known, __: str) -> Sequence[Due]:
+    """Nobody wants to know."""
+    return ()
+
+
 class Entry:
     """One message on its way; what is told to it decides what a repeat will hear."""
 
-    def __init__(self, database: Database, claim: Claim, gateway: str, debts: Debts) -> None:
+    def __init__(self, database: Database, claim: Claim, gateway: str, debts: Debts, tell: Tell) -> None:
         self._database = database
         self._claim = claim
         self._gateway = gateway
         self._debts = debts
+        self._tell = tell
         self.state = State.BEGUN
 
     async def handing(self, answer: Facts) -> None:
@@ -67,7 +79,7 @@ class Entry:
     def more(self, answer: Facts) -> sends.Soon:
         """What else there is to tell of a message that the server has."""
         request = self._claim.request
-        return self._debts.write(request, lambda: sends.accepted_soon(self._database, request, answer))
+        return self._debts.write(request, lambda: sends.accepted_soon(self._database, request, answer, self._tell))
 
 
 Attempt = Callable[[Entry], Awaitable[Facts]]
@@ -78,11 +90,14 @@ Found = Callable[[str], Awaitable[bool]]
 class Journal:
     """One for the process, over the table of sends."""
 
-    def __init__(self, database: Database, clock: Clock, sends_per_hour: int, gateway: str = "") -> None:
+    def __init__(
+        self, database: Database, clock: Clock, sends_per_hour: int, gateway: str = "", due: Outcomes = nobody
+    ) -> None:
         self._database = database
         self._clock = clock
         self._most = sends_per_hour
         self._gateway = gateway
+        self._due = due
         self._turns = Turns()
         self._debts = Debts()
 
@@ -99,7 +114,7 @@ class Journal:
                 raise self._too_many(claimed.wait)
             if claimed.known is not None:
                 return await self._again(claim, claimed.known, found), True
-            return await self._first(claim, attempt), False
+            return await self._first(claim, attempt, counts), False
 
     async def settled(self, intent: Mapping[str, Any]) -> tuple[str, Facts] | None:
         """How a call ended that was cut off, as far as the journal knows: for the audit of the next start."""
@@ -132,7 +147,7 @@ class Journal:
 
         What we could not write when the store did not work is written now.
         """
-        await sends.recover(self._database, self._clock.now(), self._gateway)
+        await sends.recover(self._database, self._clock.now(), self._gateway, self._tell)
         self._debts.pay()
 
     async def _claimed(self, claim: Claim, most: int) -> Claimed:
@@ -140,7 +155,7 @@ class Journal:
         deadline = self._clock.monotonic() + PATIENCE
         while True:
             try:
-                claimed = await sends.claim(self._database, claim, most, self._clock.now(), self._gateway)
+                claimed = await sends.claim(self._database, claim, most, self._clock.now(), self._gateway, self._tell)
             except StoreError as failure:
                 raise unwritable() from failure
             if not claimed.is_under_way:
@@ -149,20 +164,31 @@ class Journal:
                 raise _in_progress()
             await self._clock.sleep(_LOOKS)
 
-    async def _first(self, claim: Claim, attempt: Attempt) -> Facts:
-        entry = Entry(self._database, claim, self._gateway, self._debts)
+    async def _first(self, claim: Claim, attempt: Attempt, is_sent: bool) -> Facts:
+        entry = Entry(self._database, claim, self._gateway, self._debts, self._tell)
+        rejected = False
         try:
             return await attempt(entry)
         except GatewayError as error:
-            if error.details.get("outcome") == "rejected":
+            if error.details.get("outcome") == sends.REJECTED:
                 entry.rejected()
+                rejected = is_sent
             raise
         finally:  # whatever it was, even being cancelled
-            if entry.state is State.BEGUN:
-                self._debts.write(claim.request, lambda: sends.forget_soon(self._database, claim.request))
-            elif entry.state is State.HANDING:
-                now = self._clock.now()
-                self._debts.write(claim.request, lambda: sends.unknown_soon(self._database, claim.request, now))
+            self._left(claim, entry.state, rejected=rejected)
+
+    def _left(self, claim: Claim, state: State, *, rejected: bool) -> None:
+        """What stands in the journal of an attempt that has ended so."""
+        database, request, now = self._database, claim.request, self._clock.now()
+        if state is State.BEGUN and rejected:
+            self._debts.write(request, lambda: sends.rejected_soon(database, request, self._tell))
+        elif state is State.BEGUN:
+            self._debts.write(request, lambda: sends.forget_soon(database, request))
+        elif state is State.HANDING:
+            self._debts.write(request, lambda: sends.unknown_soon(database, request, now, self._tell))
+
+    def _tell(self, connection: Connection, known: Known, outcome: str) -> None:
+        enqueue(connection, self._due(known, outcome), self._clock.now())
 
     async def _again(self, claim: Claim, known: Known, found: Found) -> Facts:
         if known.fingerprint != claim.fingerprint:
@@ -184,7 +210,7 @@ class Journal:
         if not await found(known.message_id):
             return {**known.answer, "sent_copy": "failed", "warnings": [*known.answer["warnings"], _NO_COPY]}
         answer = {**known.answer, "sent_copy": "filed"}
-        self._debts.write(known.request, lambda: sends.accepted_soon(self._database, known.request, answer))
+        self._debts.write(known.request, lambda: sends.accepted_soon(self._database, known.request, answer, self._tell))
         return answer
 
     async def _is_settled_by_us(self, known: Known) -> bool:
@@ -195,8 +221,8 @@ class Journal:
 
     def _settling(self, known: Known, answer: Facts) -> sends.Soon:
         """It stands in Sent, so the server has it."""
-        now = self._clock.now()
-        return self._debts.write(known.request, lambda: sends.settled_soon(self._database, known.request, answer, now))
+        database, request, now = self._database, known.request, self._clock.now()
+        return self._debts.write(request, lambda: sends.settled_soon(database, request, answer, now, self._tell))
 
     @asynccontextmanager
     async def _turn(self, claim: Claim) -> AsyncIterator[None]:

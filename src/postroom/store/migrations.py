@@ -158,24 +158,27 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             next_at TEXT NOT NULL,
             tries INTEGER NOT NULL,
             owner TEXT,
-            held_until TEXT,
             status INTEGER,
             said TEXT,
             ended TEXT
         ) STRICT
         """,
-        "CREATE INDEX deliveries_by_time ON deliveries (state, next_at)",
-        "CREATE INDEX deliveries_by_endpoint ON deliveries (mailbox, endpoint, created)",
+        "CREATE INDEX deliveries_by_time ON deliveries (mailbox, endpoint, ended, next_at)",
+        "CREATE INDEX deliveries_by_mailbox ON deliveries (mailbox, created)",
+        "CREATE INDEX deliveries_by_end ON deliveries (ended)",
         """
         CREATE TABLE endpoints (
             mailbox TEXT NOT NULL,
             name TEXT NOT NULL,
+            settings TEXT NOT NULL,
+            gaps INTEGER NOT NULL,
             failing_since TEXT,
             disabled TEXT,
             PRIMARY KEY (mailbox, name)
         ) STRICT, WITHOUT ROWID
         """,
         "ALTER TABLE sends ADD COLUMN gateway TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE sends ADD COLUMN identity TEXT NOT NULL DEFAULT ''",
         "ALTER TABLE audit_open ADD COLUMN gateway TEXT NOT NULL DEFAULT ''",
     ),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -25,6 +25,10 @@ _UNKNOWN = (
     "UPDATE sends SET state = 'unknown', until = CASE WHEN key IS NULL AND draft IS NULL THEN ? ELSE '9999' END WHERE "
 )
 """What somebody may ask for again stands in the way until it is settled: time makes nothing certain."""
+
+
+ACCEPTED, UNKNOWN, REJECTED = "accepted", "unknown", "rejected"
+"""How a message ended, in the words that callers and receivers are told."""
 
 
 class State(StrEnum):
@@ -52,6 +56,8 @@ class Claim:
     message_id: str
     draft: str | None = None
     """The draft that it is, by folder and uid: one draft goes out once, whoever sends it."""
+    identity: str = ""
+    """Of a bound caller; empty of any other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +71,16 @@ class Known:
     message_id: str
     state: State
     answer: Mapping[str, Any]
+    identity: str = ""
+    """Of a bound caller; empty of any other."""
+
+
+Tell = Callable[[Connection, Known, str], None]
+"""Within the transaction that writes down how a message ended, or that nobody knows: with the outcome in a word."""
+
+
+def nobody(_: Connection, __: Known, ___: str) -> None:
+    """Whom it is told to where nobody wants to know."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +94,15 @@ class Claimed:
     """Another gateway is sending it at this moment."""
 
 
-_COLUMNS = "request, token, fingerprint, mailbox, message_id, state, answer"
+_COLUMNS = "request, token, fingerprint, mailbox, message_id, state, answer, identity"
 _SAME = (
     f"SELECT gateway, {_COLUMNS} FROM sends "  # noqa: S608 - constants
     "WHERE (token = ? AND key = ?) OR (mailbox = ? AND draft = ?) ORDER BY at DESC"
 )
 _INSERT = (
     "INSERT INTO sends "
-    "(request, token, key, fingerprint, mailbox, message_id, draft, state, answer, at, until, gateway) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, '{}', ?, ?, ?)"
+    "(request, token, key, fingerprint, mailbox, message_id, draft, identity, state, answer, at, until, gateway) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '{}', ?, ?, ?)"
 )
 
 
@@ -101,12 +117,14 @@ Soon = asyncio.Future[bool]
 """Whether something changed, once it is written; or the failure to write it."""
 
 
-async def claim(db: Database, wanted: Claim, most: int, now: datetime, gateway: str = "") -> Claimed:
+async def claim(
+    db: Database, wanted: Claim, most: int, now: datetime, gateway: str = "", tell: Tell = nobody
+) -> Claimed:
     """Begin a message, and count it as one of at most `most` in an hour (0: any number), unless it is known already.
 
     What was begun and never handed over is begun anew, unless another gateway that is alive is at it.
     """
-    return await db.write(lambda connection: _claim(connection, wanted, most, now, gateway))
+    return await db.write(lambda connection: _claim(connection, wanted, most, now, gateway, tell))
 
 
 async def handing(db: Database, request: str, answer: Mapping[str, Any], gateway: str = "") -> None:
@@ -117,31 +135,46 @@ async def handing(db: Database, request: str, answer: Mapping[str, Any], gateway
     await db.write(lambda connection: _hand(connection, request, answer, gateway))
 
 
-async def accepted(db: Database, request: str, answer: Mapping[str, Any]) -> None:
-    """The server has it."""
-    await db.write(lambda connection: _set(connection, request, State.ACCEPTED, answer))
+def accepted_soon(db: Database, request: str, answer: Mapping[str, Any], tell: Tell = nobody) -> Soon:
+    """The server has it; or the same, with an answer that says more."""
+    return db.post(lambda connection: _accept(connection, request, answer, tell))
 
 
-def accepted_soon(db: Database, request: str, answer: Mapping[str, Any]) -> Soon:
-    """The same, with an answer that says more, and nobody waits for it."""
-    return db.post(lambda connection: _set(connection, request, State.ACCEPTED, answer))
-
-
-def unknown_soon(db: Database, request: str, now: datetime) -> Soon:
+def unknown_soon(db: Database, request: str, now: datetime, tell: Tell = nobody) -> Soon:
     """Nobody knows whether the server has it. Until that is written it stands as `handing`, which says the same."""
-    until = to_text(now + KEPT)
-    return db.post(lambda connection: connection.execute(f"{_UNKNOWN}request = ?", (until, request)).rowcount == 1)
+    return db.post(lambda connection: _forsake(connection, request, now, tell))
 
 
-def settled_soon(db: Database, request: str, answer: Mapping[str, Any], now: datetime) -> Soon:
+def settled_soon(db: Database, request: str, answer: Mapping[str, Any], now: datetime, tell: Tell = nobody) -> Soon:
     """What nobody knew the end of was taken; it answers as long as any other from now on."""
     values = (orjson.dumps(answer).decode(), to_text(now + KEPT), request)
-    return db.post(lambda connection: connection.execute(_SETTLED, values).rowcount == 1)
+
+    def write(connection: Connection) -> bool:
+        if connection.execute(_SETTLED, values).rowcount != 1:
+            return False
+        _tell(connection, _one(connection, request), ACCEPTED, tell)
+        return True
+
+    return db.post(write)
 
 
 def forget_soon(db: Database, request: str) -> Soon:
-    """The server does not have it: its key is free."""
+    """Nothing left: its key is free."""
     return db.post(lambda connection: connection.execute(_FORGET, (request,)).rowcount == 1)
+
+
+def rejected_soon(db: Database, request: str, tell: Tell = nobody) -> Soon:
+    """The server certainly does not have it: its key is free."""
+
+    def write(connection: Connection) -> bool:
+        known = _one(connection, request)
+        if known is None:
+            return False
+        connection.execute(_FORGET, (request,))
+        tell(connection, known, REJECTED)
+        return True
+
+    return db.post(write)
 
 
 async def of_request(db: Database, request: str) -> Known | None:
@@ -157,18 +190,20 @@ async def unknown(db: Database, most: int, now: datetime) -> list[Known]:
     return list(map(_known, rows))
 
 
-async def recover(db: Database, now: datetime, gateway: str = "") -> None:
+async def recover(db: Database, now: datetime, gateway: str = "", tell: Tell = nobody) -> None:
     """What dead gateways had begun was never sent, and of what they were handing over nobody knows."""
-    until, gone = to_text(now + KEPT), dead(gateway, now)
+    gone = dead(gateway, now)
 
     def sort(connection: Connection) -> None:
         connection.execute(f"DELETE FROM sends WHERE state = 'begun' AND {DEAD}", gone)  # noqa: S608 - constants
-        connection.execute(f"{_UNKNOWN}state = 'handing' AND {DEAD}", (until, *gone))
+        left = connection.execute(f"SELECT request FROM sends WHERE state = 'handing' AND {DEAD}", gone).fetchall()  # noqa: S608 - constants
+        for (request,) in left:
+            _forsake(connection, request, now, tell)
 
     await db.write(sort)
 
 
-def _claim(connection: Connection, wanted: Claim, most: int, now: datetime, gateway: str) -> Claimed:
+def _claim(connection: Connection, wanted: Claim, most: int, now: datetime, gateway: str, tell: Tell) -> Claimed:
     connection.execute("DELETE FROM sends WHERE until <= ? AND state IN ('accepted', 'unknown')", (to_text(now),))
     rows = connection.execute(_SAME, (wanted.token, wanted.key, wanted.mailbox, wanted.draft)).fetchall()
     for owner, *row in rows:
@@ -177,7 +212,7 @@ def _claim(connection: Connection, wanted: Claim, most: int, now: datetime, gate
         if on_its_way and owner != gateway and is_alive(connection, owner, now):
             return Claimed(is_under_way=True)
         if known.state is State.HANDING and owner != gateway:
-            connection.execute(f"{_UNKNOWN}request = ?", (to_text(now + KEPT), known.request))
+            _forsake(connection, known.request, now, tell)
         if known.state is not State.BEGUN:
             return Claimed(known)
         connection.execute(_FORGET, (known.request,))
@@ -186,7 +221,8 @@ def _claim(connection: Connection, wanted: Claim, most: int, now: datetime, gate
         return Claimed(wait=wait)
     kept = KEPT_AUTOMATIC if wanted.automatic else KEPT
     named = (wanted.request, wanted.token, wanted.key, wanted.fingerprint, wanted.mailbox, wanted.message_id)
-    connection.execute(_INSERT, (*named, wanted.draft, State.BEGUN, to_text(now), to_text(now + kept), gateway))
+    values = (*named, wanted.draft, wanted.identity, State.BEGUN, to_text(now), to_text(now + kept), gateway)
+    connection.execute(_INSERT, values)
     return Claimed()
 
 
@@ -195,10 +231,25 @@ def _hand(connection: Connection, request: str, answer: Mapping[str, Any], gatew
         raise StoreError("the journal has lost a message that was claimed")
 
 
-def _set(connection: Connection, request: str, state: State, answer: Mapping[str, Any]) -> bool:
+def _accept(connection: Connection, request: str, answer: Mapping[str, Any], tell: Tell) -> bool:
+    """It is told once, whichever write is the first to succeed."""
+    before = _one(connection, request)
+    if before is None:
+        return False
     told = orjson.dumps(answer).decode()
-    changed = connection.execute("UPDATE sends SET state = ?, answer = ? WHERE request = ?", (state, told, request))
-    return changed.rowcount == 1
+    connection.execute("UPDATE sends SET state = 'accepted', answer = ? WHERE request = ?", (told, request))
+    if before.state is not State.ACCEPTED:
+        _tell(connection, _one(connection, request), ACCEPTED, tell)
+    return True
+
+
+def _forsake(connection: Connection, request: str, now: datetime, tell: Tell) -> bool:
+    """Nobody knows what became of it."""
+    statement = f"{_UNKNOWN}request = ? AND state IN ('begun', 'handing')"
+    if connection.execute(statement, (to_text(now + KEPT), request)).rowcount != 1:
+        return False
+    _tell(connection, _one(connection, request), UNKNOWN, tell)
+    return True
 
 
 def _one(connection: Connection, request: str) -> Known | None:
@@ -207,5 +258,11 @@ def _one(connection: Connection, request: str) -> Known | None:
 
 
 def _known(row: Sequence[str]) -> Known:
-    request, token, fingerprint, mailbox, message_id, state, answer = row
-    return Known(request, token, fingerprint, mailbox, message_id, State(state), orjson.loads(answer))
+    request, token, fingerprint, mailbox, message_id, state, answer, identity = row
+    return Known(request, token, fingerprint, mailbox, message_id, State(state), orjson.loads(answer), identity)
+
+
+def _tell(connection: Connection, known: Known | None, outcome: str, tell: Tell) -> None:
+    """Of messages alone: what was saved as a draft has another answer."""
+    if known is not None and known.answer.get("outcome") == ACCEPTED:
+        tell(connection, known, outcome)
