@@ -79,6 +79,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
         http_api  routes  documents  openapi  mcp  toolbox
     version         one number
     app             the roof: from a configuration to a running process
+    gate            the application, and the configuration that it serves by
     reloading       the configuration read again while the gateway runs
     telling         receivers of webhooks are told while it runs
     precautions     what the operator is warned of in the log

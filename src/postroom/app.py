@@ -8,7 +8,7 @@ import os
 import secrets
 import signal
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -21,34 +21,26 @@ from postroom.base.logs import Log
 from postroom.base.meters import Meters
 from postroom.base.seal import Seal
 from postroom.config import Config
+from postroom.gate import Gate, Inside
 from postroom.mailbox.directory import Directory
 from postroom.mailbox.sights import Governance
 from postroom.mailbox.watching import Watching
 from postroom.mailbox.wiring import open_mailbox, passwords
 from postroom.operations.books import Books
-from postroom.operations.perform import Corridor
 from postroom.operations.succession import Succession
 from postroom.operations.trail import Trail
 from postroom.policy.outbound.ownsecrets import OwnSecrets
 from postroom.policy.snapshot import Policies
 from postroom.precautions import warn
-from postroom.reloading import Reloading
 from postroom.store import keys
 from postroom.store.audit import Event
 from postroom.store.database import Database
 from postroom.store.lock import one_gateway
 from postroom.store.switch import Switch
-from postroom.surfaces.application import Application
-from postroom.surfaces.authenticate import Authenticator
-from postroom.surfaces.documents import Documents
-from postroom.surfaces.guard import Guard
 from postroom.surfaces.metrics import MetricsApplication
 from postroom.surfaces.serving import BACKLOG, answering, bind, url_of
 from postroom.telling import Telling
 from postroom.version import VERSION
-
-Keeping = Coroutine[Any, Any, None]
-"""What goes on for as long as the process runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +85,11 @@ async def running(
         trail = Trail(database, config.state_dir, clock, log, gateway)
         telling = Telling(config.mailboxes, directory, database, clock, log)
         books = Books(database, clock, config.limits, trail, Switch(database), tasks, telling.outcomes)
-        inside = _Inside(directory, database, books, telling, clock, log, meters)
-        gate = _Gate(config, read_again or (lambda: config), inside)
-        succession = Succession(database, clock, trail, books.journal, before)
-        keeping = (database.keep_listening(clock), books.journal.keep_settling(directory.is_in_sent, trail))
+        inside = Inside(directory, database, books, telling, clock, log, meters)
+        gate = Gate(config, read_again or (lambda: config), inside)
         async with (
             telling.carrying(listener.getsockname()[1], tasks),
-            _kept(config, books, succession, keeping, tasks),
+            _kept(config, inside, before, tasks),
             answering(gate.application, listener, tasks, books.drain),
             _listening(directory.watching, tasks),
         ):
@@ -127,15 +117,24 @@ async def _directory(config: Config, database: Database, clock: Clock, log: Log)
 
 
 @asynccontextmanager
-async def _kept(
-    config: Config, books: Books, succession: Succession, keeping: Iterable[Keeping], tasks: asyncio.TaskGroup
-) -> AsyncIterator[None]:
-    """The trail is written while the block runs; it says when that began and ended, and under which configuration."""
-    trail = books.trail
+async def _kept(config: Config, inside: Inside, before: str, tasks: asyncio.TaskGroup) -> AsyncIterator[None]:
+    """The trail is written while the block runs; it says when that began and ended, and under which configuration.
+
+    `before` is the gateway that had our folder of state.
+    """
+    trail, journal, database, clock = inside.books.trail, inside.books.journal, inside.database, inside.clock
     trail.later(Event("event", "config.load", trail.now, facts={"sha256": config.sha256}))
     trail.later(Event("event", "gateway.start", trail.now, facts={"version": VERSION}))
+    succession = Succession(database, clock, trail, journal, before)
     await succession.begin()
-    keepers = [tasks.create_task(one) for one in (trail.keep(), trail.keep_counts(), succession.keep(), *keeping)]
+    keeping = (
+        trail.keep(),
+        trail.keep_counts(),
+        succession.keep(),
+        database.keep_listening(clock),
+        journal.keep_settling(inside.directory.is_in_sent, trail),
+    )
+    keepers = [tasks.create_task(one) for one in keeping]
     try:
         yield
     finally:
@@ -203,53 +202,3 @@ async def _measured(config: Config, meters: Meters) -> AsyncIterator[None]:
 
 async def _nothing(_: float) -> None:
     """A look at the metrics leaves nothing to be finished."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Inside:
-    """What is behind the application, whichever configuration is in force."""
-
-    directory: Directory
-    database: Database
-    books: Books
-    telling: Telling
-    clock: Clock
-    log: Log
-    meters: Meters
-
-
-class _Gate:
-    """The application, and the configuration that it serves by."""
-
-    def __init__(self, config: Config, read_again: Callable[[], Config], inside: _Inside) -> None:
-        server, limits, log = config.server, config.limits, inside.log
-        self._inside = inside
-        self._corridor = Corridor(
-            inside.directory,
-            inside.clock,
-            log,
-            limits,
-            inside.books,
-            public_url=server.public_url,
-            meters=inside.meters,
-        )
-        self.reloading = Reloading(config, read_again, self._take, inside.books.trail, log)
-        self.application = Application(
-            Guard(server.public_url, server.allowed_hosts, server.allowed_origins),
-            self._authenticator(config),
-            self._corridor,
-            Documents(server.public_url, lambda: self.reloading.is_stale),
-            limits,
-            log,
-            inside.meters,
-        )
-
-    def _take(self, config: Config) -> None:
-        directory = self._inside.directory.under(Policies(config))
-        self._inside.telling.directory = directory
-        self.application.serve(self._authenticator(config), self._corridor.over(directory))
-
-    def _authenticator(self, config: Config) -> Authenticator:
-        names = [mailbox.name for mailbox in config.mailboxes]
-        inside = self._inside
-        return Authenticator(config.tokens, names, inside.database, inside.clock, inside.books.trail)

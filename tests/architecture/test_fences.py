@@ -23,7 +23,7 @@ STAMPS = {
 
 MAY_IMPORT = {
     "time": {"base/clock"},
-    "socket": {"base/tls", "demo/__init__", "events/resolving", "surfaces/serving"},
+    "socket": {"app", "base/tls", "demo/__init__", "events/resolving", "surfaces/serving"},
     "ssl": {"base/tls", "imap/stream", "smtp/faults", "bridge/exchange", "events/egress"},
     "h11": {"base/http1"},
     "sqlite3": {"store/sqlite"},

@@ -101,6 +101,7 @@ def test_the_smallest_file_gets_the_documented_defaults(load_text: Load, tmp_pat
         "moves_per_hour": 1000,
         "connect_seconds": 10,
         "command_seconds": 30,
+        "requests_at_once": 1000,
         "inbox_seconds": 10,
     }
     assert (mailbox.imap.port, mailbox.imap.tls, mailbox.imap.auth) == (993, Tls.SSL, Auth.PASSWORD)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,10 +14,10 @@ import pytest
 from postroom.base.errors import Code, GatewayError
 from postroom.base.logs import Log
 from postroom.events.outcomes import outcomes_for
-from postroom.operations.journal import Entry, Facts, Journal, Outcomes
+from postroom.operations.journal import Entry, Facts, Journal
 from postroom.operations.trail import Trail
 from postroom.store import endpoints, sends
-from postroom.store.deliveries import Due, body_of
+from postroom.store.deliveries import DELIVERIES, Due, body_of
 from postroom.store.endpoints import Registered
 from postroom.store.sends import Claim, Known
 from postroom.store.worker import StoreError
@@ -53,7 +53,7 @@ class Told:
 
 
 @pytest.fixture
-async def told(office: Office, tmp_path: Path) -> Told:
+async def told(office: Office, tmp_path: Path) -> AsyncIterator[Told]:
     url = "http://127.0.0.1/"
     known = [
         endpoint(tmp_path, "whole", url),
@@ -66,8 +66,8 @@ async def told(office: Office, tmp_path: Path) -> Told:
     registered = [Registered(one.mailbox, one.name, "", gaps=False) for one in known]
     await office.database.write(lambda db: endpoints.register(db, registered, office.clock.now()))
     woken: list[int] = []
-    outcomes = Outcomes(outcomes_for(known, office.clock), lambda: woken.append(1))
-    return Told(office, Journal(office.database, office.clock, 0, outcomes), woken)
+    with office.database.listening(DELIVERIES, lambda _: woken.append(1)):
+        yield Told(office, Journal(office.database, office.clock, 0, due=outcomes_for(known, office.clock)), woken)
 
 
 async def found(_: str) -> bool:
@@ -189,7 +189,7 @@ async def test_that_it_was_taken_and_that_somebody_is_told_are_one_transaction(t
             raise failures.pop()
         return [Due("work", "whole", "send.outcome", body_of("send.outcome", told.office.clock.now(), DATA))]
 
-    journal = Journal(told.office.database, told.office.clock, 0, Outcomes(due))
+    journal = Journal(told.office.database, told.office.clock, 0, due=due)
 
     async def checks(entry: Entry) -> Facts:
         await entry.handing(SENT)

@@ -37,7 +37,7 @@ async def test_what_was_only_begun_is_begun_anew(db: Database) -> None:
 async def test_a_key_answers_so_long_and_no_longer(db: Database, automatic: bool, minutes: int) -> None:
     one = replace(ONE, automatic=automatic)
     await known(db, one)
-    await sends.accepted(db, "r_1", ANSWER)
+    await sends.accepted_soon(db, "r_1", ANSWER)
     assert await known(db, replace(one, request="r_2"), timedelta(minutes=minutes, seconds=-1)) is State.ACCEPTED
     assert await known(db, replace(one, request="r_2"), timedelta(minutes=minutes)) is None
 
@@ -75,7 +75,7 @@ async def test_what_nobody_can_ask_for_again_is_looked_for_and_then_forgotten(db
 
 async def test_keys_are_of_a_token_and_drafts_of_a_mailbox(db: Database) -> None:
     await known(db, replace(ONE, draft="7-1"))
-    await sends.accepted(db, "r_1", ANSWER)
+    await sends.accepted_soon(db, "r_1", ANSWER)
     assert await known(db, replace(ONE, request="r_2", token="other")) is None
     assert await known(db, replace(ONE, request="r_3", token="third", key="k", draft="7-1")) is State.ACCEPTED
     assert await known(db, replace(ONE, request="r_4", token="fourth", draft="7-1", mailbox="home")) is None
@@ -95,7 +95,7 @@ async def test_a_rejected_message_frees_its_key(db: Database) -> None:
 
 async def test_claims_are_counted_and_repeats_are_not(db: Database) -> None:
     assert await sends.claim(db, ONE, 1, START) == Claimed()
-    await sends.accepted(db, "r_1", ANSWER)
+    await sends.accepted_soon(db, "r_1", ANSWER)
     assert (await sends.claim(db, replace(ONE, request="r_2"), 1, START)).known is not None
     assert await sends.claim(db, replace(ONE, request="r_3", key="other"), 1, START) == Claimed(wait=3600)
     assert await sends.of_request(db, "r_3") is None
@@ -107,7 +107,7 @@ async def test_a_restart_frees_what_was_begun_and_knows_nothing_of_what_was_hand
     for request in requests:
         await known(db, replace(ONE, request=request, key=request))
     await sends.handing(db, "r_2", ANSWER)
-    await sends.accepted(db, "r_3", ANSWER)
+    await sends.accepted_soon(db, "r_3", ANSWER)
     await sends.recover(db, START)
     left = [await sends.of_request(db, request) for request in requests]
     assert [one and one.state for one in left] == [None, State.UNKNOWN, State.ACCEPTED]
