@@ -48,7 +48,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
         database  connection  worker  batches  sqlite  postgresql  schema  migrations  announcing  hearing  lock
         times  tokens  keys  sends  spending  switch  own
         audit  auditkeys  audithead  auditcheck  auditlist
-        gateways  leases  deliveries
+        gateways  callrates  leases  deliveries
     mailbox/        the door: nobody else reaches IMAP, SMTP or the unfiltered account
         account  folders  naming  labels  reading  parsing  fetching  sections  session  cache  listing  searching
         changing  moving  labelling  organizing  outcomes

@@ -12,6 +12,7 @@ from postroom.base.errors import Code, GatewayError
 from postroom.config import LimitsConfig
 from postroom.operations.journal import Journal
 from postroom.operations.places import AT_ONCE
+from postroom.operations.rate import Rate
 from postroom.operations.trail import Trail, unwritable
 from postroom.store import spending
 from postroom.store.auditlist import Listed, Wanted, listing
@@ -37,6 +38,7 @@ class Books:
         self.trail = trail
         self.large = asyncio.Semaphore(AT_ONCE)
         """Places for calls that hold much."""
+        self.rate = Rate(clock, database if database.is_shared else None)
         self.journal = Journal(database, clock, limits.sends_per_hour, trail.gateway)
         self._database = database
         self._clock = clock
