@@ -14,6 +14,7 @@ from postroom.base.files import FileFault, private_file, private_folder, weaknes
 from postroom.config import Config, Tls
 from postroom.config.policies.exceptions import blind_rules, exceptions
 from postroom.config.policies.hazards import hazards
+from postroom.config.storeurl import StoreUrl
 from postroom.config.values import is_loopback
 from postroom.policy.trials import failures
 from postroom.precautions import passwords_open_to_others, passwords_written_out
@@ -71,6 +72,7 @@ def of_secrets(config: Config) -> Iterator[Ailment]:
     for name in passwords_written_out(config):
         sentence = f"Mailbox {name} has its password in the configuration file; use password_file or another reference."
         yield Ailment(Weight.WARNING, sentence)
+    yield from _of_store(config.store)
     for name in passwords_open_to_others(config):
         sentence = f"Others may read the password or token file of mailbox {name}; run chmod 600 on it."
         yield Ailment(Weight.REPAIR, sentence)
@@ -82,6 +84,18 @@ def of_secrets(config: Config) -> Iterator[Ailment]:
     if config.tokens:
         names = ", ".join(token.name for token in config.tokens)
         sentence = f"Tokens of the configuration file never expire ({names}); those of postroom token create do."
+        yield Ailment(Weight.WARNING, sentence)
+
+
+def _of_store(store: str | StoreUrl) -> Iterator[Ailment]:
+    """Whether the database's password stands in the file, and how it and all that is kept there travel."""
+    if not isinstance(store, StoreUrl):
+        return
+    if store.has_password:
+        sentence = "The store's password is in the configuration file; use PGPASSWORD or a passfile (PGPASSFILE)."
+        yield Ailment(Weight.WARNING, sentence)
+    if not (store.is_encrypted or store.is_on_this_machine):
+        sentence = f"The store ({store}) may be spoken to without TLS; add ?sslmode=verify-full to its URL."
         yield Ailment(Weight.WARNING, sentence)
 
 

@@ -9,12 +9,15 @@ from postroom.base.files import exposure
 from postroom.base.logs import Log
 from postroom.config import Config, MailboxConfig
 from postroom.config.policies.hazards import hazards
+from postroom.config.storeurl import StoreUrl
 
 
 def warn(config: Config, log: Log) -> None:
     """A line for each: names of mailboxes and profiles, and what it is; `postroom doctor` says what to do."""
     for name in passwords_written_out(config):
         log.warning("config.password_written_out", mailbox=name)
+    if isinstance(config.store, StoreUrl) and config.store.has_password:
+        log.warning("config.password_written_out", reason="store")
     for name in passwords_open_to_others(config):
         log.warning("config.password_readable_by_others", mailbox=name)
     for hazard in hazards(config):

@@ -29,13 +29,27 @@ from tests.servers.postgresql import Postgresql, running_postgresql
 _RETRIES = 300
 MAIL = {"to": ["bo@example.com"], "subject": "Once", "body_text": "Hello.", "idempotency_key": "one"}
 Answer = dict[str, Any]
+POLICY = """
+policies:
+  desk:
+    limits: {requests_per_minute: 40, burst: 40, concurrent: 32}
+    folders: {rules: [{match: INBOX, access: readable}]}
+    outbound:
+      mode: send
+      require_draft: false
+      reply_only: off
+      recipients: {allow: [anyone]}
+      rate: {messages: {per_minute: 4, per_hour: 100, per_day: 100}}
+profiles:
+  desk: {policy: desk}
+"""
 
 
 @pytest.fixture(scope="module")
 def three(dovecot: Dovecot, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
     folder = tmp_path_factory.mktemp("three")
     limits = "limits: {sends_per_hour: 10, moves_per_hour: 10, requests_per_minute: 0}"
-    with fleet(folder, dovecot, 3, limits) as running:
+    with fleet(folder, dovecot, 3, limits + POLICY) as running:
         yield running
 
 
@@ -105,6 +119,16 @@ def test_what_a_token_may_send_or_move_in_an_hour_is_counted_over_all_of_them(th
     for answers in (sent, moved):
         refused = [answer["error"]["code"] for answer in answers if "error" in answer]
         assert refused == ["rate_limited"] * 20
+
+
+def test_what_a_policy_lets_out_and_how_often_its_token_may_call_is_counted_over_all_of_them(three: Fleet) -> None:
+    with ThreadPoolExecutor(24) as callers:
+        sent = list(callers.map(lambda n: send(three.gateways[n % 3], "bound", idempotency_key=f"b{n}"), range(24)))
+        asked = list(callers.map(lambda n: three.gateways[n % 3].get("/mailboxes", "bound").status_code, range(40)))
+    ended = Counter(answer["error"]["code"] if "error" in answer else "sent" for answer in sent)
+    assert ended == {"sent": 4, "policy_denied": 6, "rate_limited": 14}  # of ten in an hour four in a minute
+    assert 16 <= Counter(asked)[200] <= 22  # some come back while all this takes
+    assert Counter(asked)[200] + Counter(asked)[429] == 40
 
 
 def test_a_revoked_token_and_a_stop_take_effect_everywhere_on_the_next_call(three: Fleet) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import io
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -13,11 +14,14 @@ import pytest
 from postroom.base.clock import HandClock
 from postroom.base.errors import Code, GatewayError
 from postroom.base.logs import Log
-from postroom.operations.journal import Entry, Facts, Journal
+from postroom.operations.debts import Debts
+from postroom.operations.journal import PATIENCE, Entry, Facts, Journal
 from postroom.operations.trail import Trail
+from postroom.store import gateways, sends
 from postroom.store.auditlist import Wanted, listing
 from postroom.store.database import Database
-from postroom.store.sends import Claim
+from postroom.store.sends import Claim, State
+from postroom.store.worker import StoreError
 from tests.servers import stores
 
 pytestmark = pytest.mark.anyio
@@ -208,3 +212,92 @@ async def test_how_a_call_ended_that_was_cut_off(journal: Journal) -> None:
     accepted = Server()
     await journal.once(replace(CLAIM, request="r_5", key="other"), accepted.attempt, accepted.found)
     assert await journal.settled(intent | {"request": "r_5"}) == ("ok", told)
+
+
+async def test_a_repeat_at_another_gateway_waits_for_the_one_that_is_at_it_and_not_for_ever(database: Database) -> None:
+    clock = HandClock()
+    one, other = Journal(database, clock, 0, "a"), Journal(database, clock, 0, "b")
+    await gateways.renew(database, "a", clock.now() + timedelta(hours=1))
+    at_it, go_on = asyncio.Event(), asyncio.Event()
+
+    async def attempt(entry: Entry) -> Facts:
+        await entry.handing(ANSWER)
+        at_it.set()
+        await go_on.wait()
+        await entry.accepted(ANSWER)
+        return ANSWER
+
+    async def repeated(request: str) -> tuple[Facts, bool]:
+        claim = replace(CLAIM, request=request)
+        asking = asyncio.ensure_future(other.once(claim, attempt, Server().found))
+        while not asking.done():
+            clock.wind(0.5)
+            await asyncio.sleep(0.001)
+        return await asking
+
+    first = asyncio.ensure_future(one.once(CLAIM, attempt, Server().found))
+    await at_it.wait()
+    began = clock.monotonic()
+    with pytest.raises(GatewayError) as told:
+        await repeated("r_2")
+    assert (told.value.code, told.value.details) == (Code.CONFLICT, {"reason": "in_progress", "retryable": True})
+    assert clock.monotonic() - began >= PATIENCE
+    go_on.set()
+    assert await repeated("r_3") == (ANSWER, True)
+    assert await first == (ANSWER, False)
+
+
+async def test_what_could_not_be_written_while_the_store_was_away_is_written_when_it_is_back(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = HandClock()
+    journal = Journal(database, clock, 0, "a")
+    await gateways.renew(database, "a", clock.now())
+
+    async def attempt(entry: Entry) -> Facts:
+        await entry.handing(ANSWER)
+        monkeypatch.setattr(database, "post", away)
+        raise failure("unknown")
+
+    def away(_: object) -> asyncio.Future[None]:
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        future.set_exception(StoreError("away"))
+        return future
+
+    with pytest.raises(GatewayError):
+        await journal.once(CLAIM, attempt, Server().found)
+    await journal.recover()
+    monkeypatch.undo()
+    before = await sends.of_request(database, "r_1")
+    await journal.recover()
+    await journal.recover()
+    after = await sends.of_request(database, "r_1")
+    assert [one and one.state for one in (before, after)] == [State.HANDING, State.UNKNOWN]
+
+
+async def test_of_what_is_owed_the_newest_is_paid_and_only_once() -> None:
+    debts, written = Debts(), list[str]()
+    works = False
+
+    def writing(name: str) -> Callable[[], asyncio.Future[bool]]:
+        def begin() -> asyncio.Future[bool]:
+            future: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+            if works:
+                written.append(name)
+                future.set_result(True)
+            else:
+                future.set_exception(StoreError("away"))
+            return future
+
+        return begin
+
+    for name in ("old", "new"):
+        debts.write("r_1", writing(name))
+    await asyncio.sleep(0)
+    debts.pay()
+    await asyncio.sleep(0)
+    works = True
+    for _ in range(2):
+        debts.pay()
+        await asyncio.sleep(0)
+    assert written == ["new"]

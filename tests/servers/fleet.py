@@ -19,6 +19,7 @@ from postroom.app import run as run_program
 from postroom.app import running
 from postroom.base.clock import SystemClock
 from postroom.base.logs import Log
+from postroom.base.token import mint, token_hash
 from postroom.config import load
 from postroom.store import gateways
 from tests.servers import stores
@@ -77,7 +78,8 @@ def fleet(
 ) -> Iterator[Fleet]:
     """So many gateways that answer; a dead one is missed after three seconds here, not fifteen.
 
-    `url` is the database, if it is not one of the tests' common server.
+    `limits` are lines of the configuration; with the policy `desk` among them there is a token `bound` to it. `url`
+    is the database, if it is not one of the tests' common server.
     """
     user, letterbox = f"fleet-{next(_USERS)}", letterbox or Letterbox()
     dovecot.deliver(user, [])
@@ -105,6 +107,10 @@ def _configured(folder: Path, number: int, mailboxes: str, limits: str, url: str
     first, tokens = written(folder / "0", mailboxes, {"all": (_SCOPES, "work"), "other": (_SCOPES, "work")}, limits)
     line = stores.setting_of(folder / "0" / "state")
     text = first.read_text().replace(line, f"store: {url or stores.url_of(folder / '0' / 'state')}")
+    if "desk:" in limits:
+        tokens = {**tokens, "bound": mint().text.reveal()}
+        of = "scopes: [read, draft, send], mailboxes: [work], user: ana, profile: desk"
+        text += f"  - {{name: bound, token_hash: '{token_hash(tokens['bound'])}', {of}}}\n"
     for file in files:
         file.write_text(text)
         file.chmod(0o600)

@@ -76,6 +76,22 @@ async def test_what_was_undone_is_never_announced(db: Database) -> None:
         assert ear.heard.empty()
 
 
+async def test_one_hears_oneself_once_whether_the_others_are_heard_or_not(tmp_path: Path) -> None:
+    async with another(tmp_path, "arrivals") as other:
+        database, ear = await stores.opened(tmp_path / "state", "postgresql"), Ear()
+        with database.listening("arrivals", ear.heard.put_nowait):
+            keeping = asyncio.ensure_future(database.keep_listening(SystemClock()))
+            assert await ear.next() is None
+            for payload in ("one", "two"):
+                await announce(database, payload)
+                assert await other.next() == payload
+            await announce(database, "last")
+            assert [await ear.next() for _ in range(3)] == ["one", "two", "last"]
+        keeping.cancel()
+        await asyncio.gather(keeping, return_exceptions=True)
+        await database.close()
+
+
 async def test_an_announcement_tells_of_what_can_be_read_by_then(tmp_path: Path) -> None:
     db = await stores.opened(tmp_path / "state", "postgresql")
 

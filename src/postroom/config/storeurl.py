@@ -44,5 +44,10 @@ class StoreUrl:
             is_encrypted=any(f"sslmode={mode}" in parameters for mode in ("require", "verify-ca", "verify-full")),
         )
 
+    @property
+    def is_on_this_machine(self) -> bool:
+        names = (re.sub(r":[0-9]+\Z", "", host).strip("[]") for host in self.host.split(","))
+        return all(name in ("", "localhost", "::1") or name.startswith("127.") for name in names)
+
     def __str__(self) -> str:
         return self.shown

@@ -66,9 +66,13 @@ class Judge:
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
-        """While a message is judged and counted."""
+        """While a message is judged and counted: of this gateway's one at a time."""
         async with self._means.turn:
             yield
+
+    async def counted(self) -> int:
+        """How many messages count so far: asked for before one is judged, and told when it is noted."""
+        return await self._means.own.count()
 
     async def judge(self, plan: Plan) -> Judgement:
         """How it ends, at the most. Raises a `GatewayError` if what it rests on cannot be had now."""
@@ -83,14 +87,17 @@ class Judge:
             return judge(plan, evidence, self.rules)
         return await asyncio.to_thread(judge, plan, evidence, self.rules)
 
-    async def note(self, plan: Plan, *, held: bool) -> None:
-        """It is about to be handed over, or to a person as a draft: from now on it counts."""
+    async def note(self, plan: Plan, *, held: bool, after: int) -> bool:
+        """It is about to be handed over, or to a person as a draft: from now on it counts.
+
+        False if another gateway has counted one since there were `after`: then it must be judged anew.
+        """
         keys = tuple(one.key for one in plan.outgoing.recipients)
         written_to = await self._means.own.written_to()
         thread = plan.answered.thread if plan.answered else ""
         new = sum(key not in written_to for key in keys)
         message = OwnMessage(plan.outgoing.message_id, self._sight.now(), keys, new, plan.octets, thread, held)
-        await self._means.own.note_sent(message)
+        return await self._means.own.note_sent(message, after)
 
     async def forget(self, message_id: str) -> None:
         """It was refused: it counts no more."""

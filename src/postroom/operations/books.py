@@ -13,6 +13,7 @@ from postroom.config import LimitsConfig
 from postroom.operations.eventstream import Streams
 from postroom.operations.journal import Journal, Outcomes, nobody
 from postroom.operations.places import AT_ONCE
+from postroom.operations.rate import Rate
 from postroom.operations.trail import Trail, unwritable
 from postroom.store import spending
 from postroom.store.auditlist import Listed, Wanted, listing
@@ -41,6 +42,7 @@ class Books:
         """Places for calls that hold much."""
         self.streams = Streams()
         """Streams of events that are open."""
+        self.rate = Rate(clock, database if database.is_shared else None)
         self.journal = Journal(database, clock, limits.sends_per_hour, trail.gateway, outcomes)
         self._database = database
         self._clock = clock

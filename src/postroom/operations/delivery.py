@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import Field
 
 from postroom.base.caller import Toolset
-from postroom.base.errors import GatewayError
+from postroom.base.errors import Code, GatewayError
 from postroom.base.levels import Outcome
 from postroom.mail.outgoing.compose import checked
 from postroom.mail.outgoing.model import Cleared, Outgoing, StrictAddress
@@ -127,11 +127,15 @@ class Delivery:
     async def _judged(self, judge: Judge, plan: Plan) -> Judgement:
         """What becomes of it; what is sent, or held for a person, counts from now on."""
         async with judge.turn():
-            judgement = await judge.judge(plan)
-            self.call.note(decision=judgement.outcome.name.lower(), rules=[one.rule for one in judgement.reasons])
-            if is_sent(judgement) or self._is_held(judgement):
-                await judge.note(plan, held=not is_sent(judgement))
-        return judgement
+            for _ in range(_MOST_JUDGED):
+                counted = await judge.counted()
+                judgement = await judge.judge(plan)
+                self.call.note(decision=judgement.outcome.name.lower(), rules=[one.rule for one in judgement.reasons])
+                counts = is_sent(judgement) or self._is_held(judgement)
+                if not counts or await judge.note(plan, held=not is_sent(judgement), after=counted):
+                    return judgement
+        message = "Too many messages of this identity are sent at once. Nothing was sent; try again."
+        raise GatewayError(Code.CONFLICT, message, retryable=True, retry_after=1)
 
     def _is_held(self, judgement: Judgement) -> bool:
         """It ends as a draft that a person may send; a relay's caller has none."""
@@ -201,6 +205,8 @@ async def _digest(octets: bytes) -> str:
     return hashed.hexdigest()
 
 
+_MOST_JUDGED = 50
+"""Times that a message is judged while other gateways count more of the same identity."""
 _MUCH = 65_536
 """Octets that are not hashed on the loop."""
 _ALWAYS = ("to", "cc", "accepted", "refused")

@@ -38,6 +38,7 @@ from postroom.operations.rate import Allowance, Rate
 from postroom.operations.trail import Counted, Trail, unwritable
 from postroom.operations.visit import Visit
 from postroom.store.switch import Stopped
+from postroom.store.worker import StoreError
 
 Streamed: TypeAlias = Blob | EventStream
 _MOST_ARGUMENTS = 100
@@ -71,7 +72,7 @@ class Corridor:
         self._clock = clock
         self._log = log
         self._books = books
-        self._rate = Rate(clock)
+        self._rate = Rate(clock) if books is None else books.rate
         self._allowance = Allowance(limits.requests_per_minute, limits.requests_per_minute)
         self._running: Counter[str] = Counter()
         self._inline_max_bytes = limits.mcp_inline_max_bytes
@@ -206,7 +207,7 @@ class Corridor:
 
     async def _shaped(self, operation: Operation[Any, Any], arguments: Mapping[str, Any], call: Call) -> Ask:
         """The arguments as validated, of a call that may be made."""
-        self._spend(call.caller)
+        await self._spend(call.caller)
         await self._check_stopped(call, Stopped.ALL if operation.effect.read_only else Stopped.CHANGES)
         if len(arguments) > _MOST_ARGUMENTS:
             raise invalid("arguments", f"are more than {_MOST_ARGUMENTS}")
@@ -293,6 +294,8 @@ class Corridor:
         except GatewayError as error:
             self._failed(operation.name, error)
             raise
+        except StoreError as failure:
+            raise unwritable() from failure
         except Exception as error:
             self._unforeseen(operation, call, error)
             raise internal() from error
@@ -306,12 +309,15 @@ class Corridor:
             mailbox, reason = str(error.details.get("mailbox")), str(error.details.get("reason"))
             self._log.warning("mail.failed", tool=tool, mailbox=mailbox, code=error.code, reason=reason)
 
-    def _spend(self, caller: Caller) -> None:
+    async def _spend(self, caller: Caller) -> None:
         policy = self._directory.policy(caller)
         allowance = self._allowance
         if policy is not None:
             allowance = Allowance(policy.limits.requests_per_minute, policy.limits.burst)
-        seconds = self._rate.spend(caller.token, allowance)
+        try:
+            seconds = await self._rate.take(caller.token, allowance)
+        except StoreError as failure:
+            raise unwritable() from failure
         if seconds:
             message = f"This token makes too many calls; try again in {seconds} s."
             raise GatewayError(Code.RATE_LIMITED, message, retry_after=seconds)

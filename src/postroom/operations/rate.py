@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 
 from postroom.base.clock import Clock
+from postroom.store import callrates
+from postroom.store.database import Database
 
 _MOST_TOKENS = 10_000
 _GRAIN = 1e-6
@@ -23,12 +25,21 @@ class Allowance:
 class Rate:
     """What each key has left of its allowance."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, shared: Database | None = None) -> None:
+        """`shared` is a store that other gateways count in too; without it, what is spent is known here alone."""
         self._clock = clock
+        self._shared = shared
         self._left: dict[str, tuple[float, float]] = {}
 
+    async def take(self, key: str, allowance: Allowance) -> int:
+        """Take one call. Returns 0, or the whole seconds after which the next is free. Raises StoreError."""
+        if self._shared is None or not allowance.per_minute:
+            return self.spend(key, allowance)
+        now = self._clock.now()
+        return await callrates.take(self._shared, key, allowance.per_minute, allowance.burst, now)
+
     def spend(self, key: str, allowance: Allowance) -> int:
-        """Take one call. Returns 0, or the whole seconds after which the next is free."""
+        """The same, of what is known here alone."""
         if not allowance.per_minute:
             return 0
         now = self._clock.monotonic()

@@ -177,6 +177,15 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             PRIMARY KEY (mailbox, name)
         ) STRICT, WITHOUT ROWID
         """,
+        """
+        CREATE TABLE own_counts (
+            identity TEXT NOT NULL,
+            mailbox TEXT NOT NULL,
+            count INTEGER NOT NULL,
+            PRIMARY KEY (identity, mailbox)
+        ) STRICT, WITHOUT ROWID
+        """,
+        "CREATE TABLE call_rates (token TEXT PRIMARY KEY, full_at INTEGER NOT NULL) STRICT",
         "ALTER TABLE sends ADD COLUMN gateway TEXT NOT NULL DEFAULT ''",
         "ALTER TABLE sends ADD COLUMN identity TEXT NOT NULL DEFAULT ''",
         "ALTER TABLE audit_open ADD COLUMN gateway TEXT NOT NULL DEFAULT ''",

@@ -25,6 +25,10 @@ _NOTE_SENT = """
         thread = excluded.thread,
         held = excluded.held
 """
+_COUNT_ONE = """
+    INSERT INTO own_counts (identity, mailbox, count) VALUES (?, ?, 1)
+    ON CONFLICT (identity, mailbox) DO UPDATE SET count = own_counts.count + 1
+"""
 _NOTE_DRAFT = """
     INSERT INTO own_drafts (identity, mailbox, message_id, sha256, at) VALUES (?, ?, ?, ?, ?)
     ON CONFLICT (identity, mailbox, message_id) DO UPDATE SET sha256 = excluded.sha256, at = excluded.at
@@ -64,8 +68,13 @@ class Own:
         self._who = (identity, mailbox)
         self._read_at: datetime | None = None
 
-    async def note_sent(self, message: OwnMessage) -> None:
-        await self._database.write(lambda connection: _note_sent(connection, self._who, message))
+    async def count(self) -> int:
+        """How many messages were ever noted: whoever judges by them asks this first."""
+        return await self._database.read(lambda connection: _count(connection, self._who))
+
+    async def note_sent(self, message: OwnMessage, after: int | None = None) -> bool:
+        """Unless more were noted since there were `after` of them, as when it was judged: then False."""
+        return await self._database.write(lambda connection: _note_sent(connection, self._who, message, after))
 
     async def forget_sent(self, message_id: str) -> None:
         """It was refused after all."""
@@ -121,7 +130,15 @@ class Own:
         await self._database.write(lambda connection: connection.execute(statement, (*self._who, *values)) and None)
 
 
-def _note_sent(connection: Connection, who: tuple[str, str], message: OwnMessage) -> None:
+def _count(connection: Connection, who: tuple[str, str]) -> int:
+    row = connection.execute("SELECT count FROM own_counts WHERE identity = ? AND mailbox = ?", who).fetchone()
+    return int(row[0]) if row else 0
+
+
+def _note_sent(connection: Connection, who: tuple[str, str], message: OwnMessage, after: int | None) -> bool:
+    if after is not None and _count(connection, who) != after:
+        return False
+    connection.execute(_COUNT_ONE, who)
     connection.execute("DELETE FROM own_messages WHERE at < ?", (to_text(message.at - _KEPT),))
     connection.execute(
         _NOTE_SENT,
@@ -136,6 +153,7 @@ def _note_sent(connection: Connection, who: tuple[str, str], message: OwnMessage
             int(message.held),
         ),
     )
+    return True
 
 
 def _sent(connection: Connection, who: tuple[str, str], since: datetime) -> list[OwnMessage]:

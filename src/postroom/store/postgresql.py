@@ -22,7 +22,7 @@ LOCK = int.from_bytes(b"postroom")
 """Whoever writes has this lock of the database: one transaction at a time, as in SQLite."""
 CHANNEL = "postroom"
 _WRITING = f"BEGIN; SELECT pg_advisory_xact_lock({LOCK}); SAVEPOINT job"
-READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SAVEPOINT job"
+READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _CONNECT_SECONDS = 5.0
 _COMMAND_SECONDS = 20.0
 SETTINGS = {
@@ -71,10 +71,12 @@ class PostgresqlSession:
         """A connection that died while nobody used it is found out here, where making a new one costs nothing."""
         self.announced.clear()
         if self._connection is not None:
-            with suppress(StoreError):
+            try:
                 self._run_all(self._begin)
                 return
-        self._leave()
+            except StoreError:
+                if self._connection is not None:
+                    raise
         self._connection = self._do(connect(self._url))
         self._run_all(self._begin)
 

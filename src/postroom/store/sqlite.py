@@ -8,7 +8,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from postroom.base.files import private_file, private_folder
 from postroom.store.connection import Announcement, Connection, Rows, StatementError, Value
@@ -36,6 +36,13 @@ class SqliteSession:
         with _told():
             cursor = self._connection.execute(statement, values)
             return Rows(cursor.fetchall(), cursor.rowcount)
+
+    def pages(self, statement: str, size: int) -> Iterator[list[tuple[Any, ...]]]:
+        """The rows of a statement, so many at a time."""
+        with _told():
+            cursor = self._connection.execute(statement)
+            while rows := cursor.fetchmany(size):
+                yield rows
 
     def executemany(self, statement: str, values: Iterable[Sequence[Value]]) -> None:
         with _told():
