@@ -48,13 +48,13 @@ An import may only point down a storey; neighbours in a storey do not know each 
     store/          what survives a restart: tokens, keys, sends, what was spent, the audit trail, the stop switch
         database  worker  lock  migrations  times  tokens  keys  sends  spending  switch  own
         audit  auditkeys  audithead  auditcheck  auditlist
-        leases  deliveries
+        leases  deliveries  marks  told  findings
     mailbox/        the door: nobody else reaches IMAP, SMTP or the unfiltered account
         account  folders  naming  labels  reading  parsing  fetching  sections  session  cache  listing  searching
         changing  moving  labelling  organizing  outcomes
         sending  sentcopy  finding  outbox  drafts
         messages  downloads  filetexts  senttexts  uids  cursors  following  sincecursor  feed  statistics
-        board  ear  listening  watching  waiting  streaming  notices
+        board  ear  listening  watching  waiting  streaming  notices  numbers
         setting  explaining  sight  filesight  bound  boundfiles  sights  sealeduids  heads  records
         visibleconversations  discretion  judge  view  entry  directory
         kindred  conversations  threads
@@ -69,7 +69,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
         relay/envelopes  relay/listing  relay/reading  relay/sending  relay/changing
         administering  auditing
     events/         new mail reaches people: watchers find what happened, couriers tell it
-        endpoint
+        endpoint  watched  arrivals  changes  reach  watcher  duty
     surfaces/       skins: HTTP API and MCP
         http_connection  application  guard  authenticate  presence  bodies  responses
         downloads  eventstreams
