@@ -21,9 +21,10 @@ from postroom.base.files import PRIVATE_UMASK
 from postroom.base.logs import Log
 from postroom.base.seal import Seal
 from postroom.config import Config
+from postroom.events.duty import Duty
+from postroom.events.watched import Means, watched
 from postroom.mailbox.directory import Directory
 from postroom.mailbox.sights import Governance
-from postroom.mailbox.watching import Watching
 from postroom.mailbox.wiring import open_mailbox, passwords
 from postroom.operations.books import Books
 from postroom.operations.perform import Corridor
@@ -89,24 +90,30 @@ async def running(
         tasks = await stack.enter_async_context(asyncio.TaskGroup())
         trail = Trail(database, config.state_dir, clock, log)
         books = Books(database, clock, config.limits, trail, switch, tasks)
-        gate = _Gate(config, read_again or (lambda: config), _Inside(directory, database, books, clock, log))
+        inside = _Inside(directory, database, books, clock, log)
+        gate = _Gate(config, read_again or (lambda: config), inside)
         async with (
             _kept(config, books, directory, tasks, clock),
             _answering(gate, listener, books, tasks, clock),
-            _listening(directory.watching, tasks),
+            _listening(config, gate, inside, tasks),
         ):
             yield Running(_url(listener), gate.reloading.again)
 
 
 @asynccontextmanager
-async def _listening(watching: Watching, tasks: asyncio.TaskGroup) -> AsyncIterator[None]:
-    """Folders that somebody waits for are listened to while the block runs; when it ends nobody waits any more."""
-    listening = tasks.create_task(watching.run())
+async def _listening(config: Config, gate: _Gate, inside: _Inside, tasks: asyncio.TaskGroup) -> AsyncIterator[None]:
+    """Folders are listened to and watched while the block runs; when it ends nobody waits for mail any more."""
+    watching = inside.directory.watching
+    means = Means(lambda: gate.directory, inside.database, inside.clock, inside.log)
+    duty = Duty(watched(config.mailboxes), means, f"g_{secrets.token_hex(8)}")
+    running = [tasks.create_task(watching.run()), tasks.create_task(duty.run())]
     try:
         yield
     finally:
         watching.board.close()
-        listening.cancel()
+        for task in running:
+            task.cancel()
+        await asyncio.wait(running)  # what they write is written before the store closes
 
 
 @asynccontextmanager
@@ -243,6 +250,8 @@ class _Gate:
     def __init__(self, config: Config, read_again: Callable[[], Config], inside: _Inside) -> None:
         server, limits, log = config.server, config.limits, inside.log
         self._inside = inside
+        self.directory = inside.directory
+        """By the policies that are in force."""
         self._corridor = Corridor(
             inside.directory, inside.clock, log, limits, inside.books, public_url=server.public_url
         )
@@ -257,8 +266,8 @@ class _Gate:
         )
 
     def _take(self, config: Config) -> None:
-        corridor = self._corridor.over(self._inside.directory.under(Policies(config)))
-        self.application.serve(self._authenticator(config), corridor)
+        self.directory = self._inside.directory.under(Policies(config))
+        self.application.serve(self._authenticator(config), self._corridor.over(self.directory))
 
     def _authenticator(self, config: Config) -> Authenticator:
         names = [mailbox.name for mailbox in config.mailboxes]
