@@ -49,13 +49,13 @@ An import may only point down a storey; neighbours in a storey do not know each 
         database  connection  worker  batches  sqlite  postgresql  schema  migrations  announcing  hearing  lock
         times  tokens  keys  sends  spending  switch  own
         audit  auditkeys  audithead  auditcheck  auditlist
-        gateways  callrates  leases  deliveries  courierqueue  endpoints  copying
+        gateways  callrates  leases  deliveries  courierqueue  endpoints  marks  told  findings  copying
     mailbox/        the door: nobody else reaches IMAP, SMTP or the unfiltered account
         account  folders  naming  labels  reading  parsing  fetching  sections  session  cache  listing  searching
         changing  moving  labelling  organizing  outcomes
         sending  sentcopy  finding  outbox  drafts
         messages  downloads  filetexts  uids  cursors  following  sincecursor  feed  statistics
-        board  ear  listening  watching  waiting  streaming  notices
+        board  ear  listening  watching  waiting  streaming  notices  numbers
         setting  explaining  sight  filesight  bound  boundfiles  sights  sealeduids  heads  records
         visibleconversations  discretion  judge  view  entry  directory  shown
         kindred  conversations  threads
@@ -70,7 +70,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
         relay/envelopes  relay/listing  relay/reading  relay/sending  relay/changing
         administering  auditing
     events/         new mail reaches people: watchers find what happened, couriers tell it
-        endpoint
+        endpoint  watched  arrivals  changes  reach  watcher  duty
         signing  ranges  resolving  egress  posting  schedule  recheck  delivering  courier
         outcomes
     surfaces/       skins: HTTP API and MCP

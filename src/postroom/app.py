@@ -21,10 +21,11 @@ from postroom.base.logs import Log
 from postroom.base.meters import Meters
 from postroom.base.seal import Seal
 from postroom.config import Config
+from postroom.events.duty import Duty
+from postroom.events.watched import Means, watched
 from postroom.gate import Gate, Inside
 from postroom.mailbox.directory import Directory
 from postroom.mailbox.sights import Governance
-from postroom.mailbox.watching import Watching
 from postroom.mailbox.wiring import open_mailbox, passwords
 from postroom.operations.books import Books
 from postroom.operations.succession import Succession
@@ -91,20 +92,25 @@ async def running(
             telling.carrying(listener.getsockname()[1], tasks),
             _kept(config, inside, before, tasks),
             answering(gate.application, listener, tasks, books.drain),
-            _listening(directory.watching, tasks),
+            _listening(config, inside, tasks),
         ):
             yield Running(url_of(listener), gate.reloading.again)
 
 
 @asynccontextmanager
-async def _listening(watching: Watching, tasks: asyncio.TaskGroup) -> AsyncIterator[None]:
-    """Folders that somebody waits for are listened to while the block runs; when it ends nobody waits any more."""
-    listening = tasks.create_task(watching.run())
+async def _listening(config: Config, inside: Inside, tasks: asyncio.TaskGroup) -> AsyncIterator[None]:
+    """Folders are listened to and watched while the block runs; when it ends nobody waits for mail any more."""
+    watching = inside.directory.watching
+    means = Means(lambda: inside.telling.directory, inside.database, inside.clock, inside.log)
+    duty = Duty(watched(config.mailboxes), means, inside.books.trail.gateway)
+    running = [tasks.create_task(watching.run()), tasks.create_task(duty.run())]
     try:
         yield
     finally:
         watching.board.close()
-        listening.cancel()
+        for task in running:
+            task.cancel()
+        await asyncio.wait(running)  # what they write is written before the store closes
 
 
 async def _directory(config: Config, database: Database, clock: Clock, log: Log) -> Directory:

@@ -38,7 +38,7 @@ MAY_IMPORT = {
     "email": {"demo/samples", "demo/servers"},
     "prometheus_client": {"base/meters"},
     "pickle": set(),
-    "random": {"imap/admission", "imap/pool", "mailbox/watching", "telling"},
+    "random": {"imap/admission", "imap/pool", "mailbox/watching", "telling", "events/watched"},
 }
 """Modules with a fence, and who is inside it."""
 
@@ -85,7 +85,7 @@ def test_no_task_is_started_outside_a_group_and_groups_stand_where_they_may() ->
         found = set(calls(tree))
         assert not found & {"asyncio.create_task", "asyncio.ensure_future", "loop.create_task"}, name
         if "asyncio.TaskGroup" in found:
-            assert name.startswith(("app", "mailbox/", "demo/", "surfaces/presence", "bridge/carrying"))
+            assert name.startswith(("app", "mailbox/", "events/duty", "demo/", "surfaces/presence", "bridge/carrying"))
 
 
 def test_the_unexpected_is_caught_in_the_corridor_at_the_skin_by_the_thread_for_others_and_where_mail_is_judged() -> (
@@ -99,6 +99,7 @@ def test_the_unexpected_is_caught_in_the_corridor_at_the_skin_by_the_thread_for_
     assert broad == {
         "events/courier",
         "mailbox/listening",
+        "events/watcher",
         "operations/perform",
         "policy/messagerules",
         "store/worker",

@@ -9,11 +9,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tests.cases.case import Case
+from tests.cases.following import streamed, waited_for
 from tests.cases.judge import (
     Answer,
     change_faults,
     command_faults,
     error_faults,
+    event_faults,
     folder_faults,
     inbox_faults,
     list_faults,
@@ -156,6 +158,8 @@ def scripted_faults(case: Case, corpus: Served) -> Iterator[str]:
     for surface, mailbox, ask in (("http", case.id, _over_http), ("mcp", over_mcp(case), _over_mcp)):
         answers = [ask(mailbox, step["operation"], _arguments(mailbox, step, corpus), corpus) for step in case.steps]
         player = corpus.players[mailbox]
+        if player.connects < case.expect.get("connects_min", 0):
+            yield f"{surface}: {player.connects} connections"
         yield from (f"{surface}: {fault}" for fault in _faults_of(case, answers, player.commands))
         yield from (f"{surface}: {fault}" for fault in store_faults(player.store(), case.expect))
 
@@ -198,12 +202,16 @@ def _spelled(uid: Any, validity: int | None) -> Any:
 
 
 def _over_mcp(mailbox: str, operation: str, arguments: Mapping[str, Any], corpus: Served) -> Answer:
+    if operation == "watch":
+        return waited_for(mailbox, arguments, corpus)
     whole = {"fields": "full"} if operation in ("list_messages", "search", "get_message", "inbox") else {}
     more = {"view": "full"} if operation == "get_message" else {}
     return corpus.gateway.call(operation, {"mailbox": mailbox, **whole, **more, **arguments})
 
 
 def _over_http(mailbox: str, operation: str, arguments: Mapping[str, Any], corpus: Served) -> Answer:
+    if operation == "watch":
+        return streamed(mailbox, arguments, corpus)
     box = f"/mailboxes/{mailbox}"
     if operation in CHANGES:
         return _changed_over_http(box, operation, arguments, corpus)
@@ -248,6 +256,8 @@ def _answer_faults(operation: str, answer: Answer, expect: Answer) -> Iterator[s
         yield from folder_faults(answer, expect)
     elif operation in ("list_messages", "search"):
         yield from list_faults(answer, expect)
+    elif operation == "watch":
+        yield from event_faults(answer, expect)
     elif operation == "inbox":
         yield from inbox_faults(answer, expect)
     elif operation == "get_message":

@@ -260,6 +260,12 @@ def store_faults(store: dict[str, list[str]], expect: Answer) -> Iterator[str]:
             yield f"store_after.{key}: {there}"
 
 
+def event_faults(answer: Answer, expect: Answer) -> Iterator[str]:
+    for wanted in expect.get("events_contain", []):
+        if wanted not in answer["events"]:
+            yield f"no event {wanted}: {answer['events']}"
+
+
 def inbox_faults(answer: Answer, expect: Answer) -> Iterator[str]:
     subjects = [row["subject"] for row in answer["messages"]]
     if "new_messages" in expect and subjects != expect["new_messages"]:

@@ -18,7 +18,7 @@ from tests.servers.dovecot import Dovecot
 
 OPERATIONS = {
     *("list_folders", "list_messages", "get_message", "search", "inbox", "get_attachment", "get_raw_message"),
-    *("mailbox_stats", "mcp", "get_thread", "list_threads", *CHANGES),
+    *("mailbox_stats", "mcp", "get_thread", "list_threads", "watch", *CHANGES),
 }
 """Those that a case may ask for here; a case that calls another one waits for it."""
 

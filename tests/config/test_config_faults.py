@@ -112,7 +112,6 @@ def test_faults_of_limits(faults_of: Faults, entry: str, fault: str) -> None:
         ("files_sent_copy: maybe", "files_sent_copy: must be one of auto, yes, no"),
         ("trusted_hops: 0", "trusted_hops: must be at least 1"),
         ("internal_domains: ['*.x']", "internal_domains[0]: must be a domain, such as example.com"),
-        ("watch: [INBOX]", "watch: watching folders is not built yet; remove it"),
         ("descripton: x", 'descripton: unknown key; did you mean "description"?'),
     ],
 )
@@ -252,7 +251,7 @@ server: {listen: nowhere}
 mailboxes:
   - name: work
     imap: &again {host: h, prot: 1, username: u, password: swordfish, password_env: NIX}
-    watch: [INBOX]
+    wach: [INBOX]
 tokens:
   - {name: t, token_hash: swordfish, mailboxes: [wrok]}
 server: *again

@@ -43,8 +43,7 @@ def test_every_key_is_in_the_document_with_its_default_and_what_is_refused() -> 
     ):
         assert row in rows
     refused = {row.split("`")[1] for row in rows if "**Not built yet" in row}
-    assert refused >= {"watch"}
-    assert not refused & {"store", "lists", "ceiling", "policies", "profiles", "toolset", "user", "profile", "restrict"}
+    assert not refused & {"store", "watch", "webhooks", "lists", "ceiling", "policies", "profiles", "toolset", "user"}
 
 
 def test_every_argument_has_words_and_none_are_left_over() -> None:

@@ -28,6 +28,7 @@ class Talker:
     logins: int = 0
     open: int = 0
     _idling: dict[int, tuple[Peer, str]] = field(default_factory=dict)
+    _peers: dict[int, Peer] = field(default_factory=dict)
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def add(self, folder: str, uid: int) -> None:
@@ -50,16 +51,23 @@ class Talker:
         for peer, _ in self._idling.values():
             peer.writer.transport.abort()
 
+    def restart(self) -> None:
+        """Hang up on everybody."""
+        for peer in self._peers.values():
+            peer.writer.transport.abort()
+
     async def __call__(self, peer: Peer) -> None:
         if self.open >= self.most:
             await peer.says(b"* BYE too many connections")
             return
         self.open += 1
+        self._peers[peer.number] = peer
         try:
             await peer.says(b"* OK [CAPABILITY " + self.capabilities + b"] ready")
             await self._serve(peer)
         finally:
             self.open -= 1
+            del self._peers[peer.number]
             self._idling.pop(peer.number, None)
 
     async def _serve(self, peer: Peer) -> None:

@@ -84,8 +84,8 @@ def _tokens(top: Table) -> Iterator[Finding]:
 
 
 def _mailbox(mailbox: Table, where: Where, surroundings: Surroundings | None) -> Iterator[Finding]:
-    if mailbox.get("watch"):
-        yield _not_built((*where, "watch"), "watching folders is")
+    if mailbox.get("watch") and mailbox.get("imap") is None:
+        yield Finding((*where, "watch"), "there is no folder to watch without imap", "give imap, or remove it")
     if mailbox.get("imap") is None and mailbox.get("smtp") is None:
         yield Finding(where, "a mailbox needs imap, smtp, or both")
     for key in ("imap", "smtp"):

@@ -124,6 +124,13 @@ class MailboxConfig(Section):
     """Whom to tell of what happens in it."""
 
     @property
+    def watched(self) -> tuple[str, ...]:
+        """Folders that somebody is to be told of: `watch`, else the one that is looked at by default."""
+        if self.imap is None or not self.webhooks:
+            return ()
+        return self.watch or (self.imap.default_folder,)
+
+    @property
     def own_address(self) -> str:
         """The mailbox's own address: `address`, the first identity without *, or the SMTP or IMAP username.
 

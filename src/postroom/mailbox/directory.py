@@ -21,6 +21,7 @@ from postroom.mailbox.feed import Feed, Means
 from postroom.mailbox.folders import folder_name
 from postroom.mailbox.health import Health, examine
 from postroom.mailbox.judge import Judge
+from postroom.mailbox.numbers import Glimpse, Numbers
 from postroom.mailbox.outbox import Outbox
 from postroom.mailbox.setting import setting_of
 from postroom.mailbox.shown import is_shown
@@ -140,6 +141,20 @@ class Directory:
         """The same mailboxes as a stream of what comes; its cursors are those of the feed."""
         said = discreet if caller.binding is not None else _as_it_is
         return Stream(self.feed(caller, names, folder, query), self._clock, stands, said)
+
+    def numbers(self, mailbox: str) -> Numbers:
+        """The messages of a mailbox by number, whoever may see what of it. Raises `not_found`."""
+        for entry in self._entries:
+            if entry.settings.name == mailbox and entry.account is not None:
+                return Numbers(entry.account)
+        raise _no_mailbox()
+
+    def glimpse(self, caller: Caller, mailbox: str) -> Glimpse:
+        """What a caller may see of such messages. Raises `not_found`."""
+        entry = self._named(caller, mailbox)
+        if entry.account is None:
+            raise _no_mailbox()
+        return Glimpse(self._sight(caller, entry, entry.account))
 
     def cursors(self, caller: Caller, bound: Sequence[bytes]) -> Cursors:
         """Cursors of a list that is of no mailbox; `bound` is what must be the same when it goes on."""

@@ -25,7 +25,7 @@ class Notice:
     type: str
     data: Mapping[str, object]
 
-    def written(self, now: datetime) -> bytes:
+    def json(self, now: datetime) -> bytes:
         """As JSON, with the time at which it is told."""
         moment = now.isoformat(timespec="milliseconds").replace("+00:00", "Z")
         return orjson.dumps({"type": self.type, "timestamp": moment, "data": dict(self.data)})

@@ -93,9 +93,13 @@ class OpenFolder:
         Before that is denied the folder is opened again: few sessions learn that their folder was made anew.
         """
         if uid_validity != self.uid_validity and not self._selected.renumbered:
-            selected = await self._connection.select(self._selected.name, read_only=self._selected.examined)
-            self._numbering = selected.uid_validity
+            await self.open_again()
         return uid_validity == self.uid_validity
+
+    async def open_again(self) -> None:
+        """Forget what the session believes: of a folder that was made anew it may know the number and no message."""
+        selected = await self._connection.select(self._selected.name, read_only=self._selected.examined)
+        self._numbering = selected.uid_validity
 
     async def top(self) -> int:
         """The highest UID there may be; 0 in an empty folder."""

@@ -47,6 +47,12 @@ async def end(db: Database, gateway: str) -> None:
     await db.write(lambda connection: connection.execute("DELETE FROM gateways WHERE id = ?", (gateway,)) and None)
 
 
+async def living(db: Database, now: datetime) -> int:
+    """How many were heard of not long ago."""
+    count = "SELECT COUNT(*) FROM gateways WHERE until > ?"
+    return int((await db.read(lambda connection: connection.execute(count, (to_text(now),)).fetchone()))[0])
+
+
 def dead(gateway: str, now: datetime) -> tuple[Value, Value]:
     """The values of `DEAD`, as `gateway` sees it."""
     return to_text(now), gateway

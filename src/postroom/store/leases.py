@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -13,6 +14,8 @@ from postroom.store.worker import StoreError
 HELD = timedelta(seconds=15)
 """How long a mailbox stays with a gateway that says nothing any more."""
 
+_NEVER = "9999"
+"""After every time that a lease may be held until."""
 _TAKE = """
     INSERT INTO leases (mailbox, owner, until, epoch) VALUES (?, ?, ?, 1)
     ON CONFLICT (mailbox) DO UPDATE SET
@@ -38,21 +41,24 @@ class LeaseLostError(StoreError):
     """Another gateway watches the mailbox by now: what was found is its to write."""
 
 
-async def take(db: Database, mailbox: str, owner: str, now: datetime) -> Lease | None:
-    """The mailbox, if nobody else has it."""
-    return await db.write(lambda connection: _take(connection, mailbox, owner, now))
+async def take(
+    db: Database, mailboxes: Sequence[str], owner: str, now: datetime, *, most: int | None = None, alone: bool = False
+) -> list[Lease]:
+    """Those mailboxes that nobody else has, at most so many.
+
+    `alone` says that there is no other gateway: whoever has one still did so in an earlier life of ours.
+    """
+    return await db.write(lambda connection: _take_some(connection, mailboxes, owner, now, most, alone))
 
 
-async def renew(db: Database, lease: Lease, now: datetime) -> bool:
-    """Keep it for a while longer; False if it is another's by now."""
-    values = (to_text(now + HELD), lease.mailbox, lease.owner, lease.epoch)
-    return await db.write(lambda connection: connection.execute(_RENEW, values).rowcount == 1)
+async def renew(db: Database, leases: Sequence[Lease], now: datetime) -> list[Lease]:
+    """Keep them for a while longer; those that are another's by now."""
+    return await db.write(lambda connection: [one for one in leases if not _keep(connection, one, to_text(now + HELD))])
 
 
-async def release(db: Database, lease: Lease) -> None:
-    """Leave it to whoever comes next, at once."""
-    values = ("", lease.mailbox, lease.owner, lease.epoch)
-    await db.write(lambda connection: connection.execute(_RENEW, values) and None)
+async def release(db: Database, leases: Sequence[Lease]) -> None:
+    """Leave them to whoever comes next, at once."""
+    await db.write(lambda connection: [_keep(connection, one, "") for one in leases] and None)
 
 
 def check(connection: Connection, lease: Lease) -> None:
@@ -62,8 +68,24 @@ def check(connection: Connection, lease: Lease) -> None:
         raise LeaseLostError(f"another gateway watches mailbox {lease.mailbox} by now")
 
 
-def _take(connection: Connection, mailbox: str, owner: str, now: datetime) -> Lease | None:
-    moment = to_text(now)
+def _take_some(
+    connection: Connection, mailboxes: Sequence[str], owner: str, now: datetime, most: int | None, alone: bool
+) -> list[Lease]:
+    taken: list[Lease] = []
+    for mailbox in mailboxes:
+        if most is not None and len(taken) >= most:
+            break
+        lease = _take(connection, mailbox, owner, now, alone)
+        taken += [lease] if lease is not None else []
+    return taken
+
+
+def _keep(connection: Connection, lease: Lease, until: str) -> bool:
+    return connection.execute(_RENEW, (until, lease.mailbox, lease.owner, lease.epoch)).rowcount == 1
+
+
+def _take(connection: Connection, mailbox: str, owner: str, now: datetime, alone: bool) -> Lease | None:
+    moment = _NEVER if alone else to_text(now)
     values = (mailbox, owner, to_text(now + HELD), moment, moment)
     row = connection.execute(_TAKE, values).fetchone()
     return None if row is None else Lease(mailbox, owner, row[0])
