@@ -47,7 +47,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
     store/          what survives a restart: tokens, keys, sends, what was spent, the audit trail, the stop switch
         database  worker  lock  migrations  times  tokens  keys  sends  spending  switch  own
         audit  auditkeys  audithead  auditcheck  auditlist
-        leases  deliveries  courierqueue  endpoints
+        leases  deliveries  courierqueue  endpoints  deliverylist
     mailbox/        the door: nobody else reaches IMAP, SMTP or the unfiltered account
         account  folders  naming  labels  reading  parsing  fetching  sections  session  cache  listing  searching
         changing  moving  labelling  organizing  outcomes
@@ -64,7 +64,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
         threads  threadlists
         outgoing  drafting  delivery  sending
         relay/envelopes  relay/listing  relay/reading  relay/sending  relay/changing
-        administering  auditing
+        administering  auditing  webhooks  queue
     events/         new mail reaches people: watchers find what happened, couriers tell it
         endpoint
         signing  ranges  resolving  egress  posting  schedule  recheck  delivering  courier

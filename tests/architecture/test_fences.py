@@ -36,6 +36,7 @@ MAY_IMPORT = {
             "courierqueue",
             "database",
             "deliveries",
+            "deliverylist",
             "endpoints",
             "keys",
             "leases",

@@ -12,6 +12,7 @@ from postroom.base.errors import Code, GatewayError
 from postroom.config import LimitsConfig
 from postroom.operations.journal import Journal, Outcomes
 from postroom.operations.places import AT_ONCE
+from postroom.operations.queue import Queue
 from postroom.operations.trail import Trail, unwritable
 from postroom.store import spending
 from postroom.store.auditlist import Listed, Wanted, listing
@@ -39,6 +40,7 @@ class Books:
         self.large = asyncio.Semaphore(AT_ONCE)
         """Places for calls that hold much."""
         self.journal = Journal(database, clock, limits.sends_per_hour, outcomes)
+        self.queue = Queue(database, outcomes.wake if outcomes else lambda: None)
         self._database = database
         self._clock = clock
         self._limits = limits

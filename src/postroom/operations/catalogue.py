@@ -21,6 +21,7 @@ from postroom.operations import (
     sending,
     threadlists,
     threads,
+    webhooks,
 )
 from postroom.operations.operation import Operation
 
@@ -51,6 +52,8 @@ _ALL: tuple[Operation[Any, Any], ...] = (
     sending.send_draft,
     auditing.audit_log,
     administering.health_check,
+    webhooks.webhook_deliveries,
+    webhooks.replay_webhook,
 )
 
 _RELAY: tuple[Operation[Any, Any], ...] = (
