@@ -126,7 +126,7 @@ async def desk(
     path.write_text(
         "server: {listen: '127.0.0.1:0', public_url: 'http://127.0.0.1:8000', allowed_hosts: ['127.0.0.1']}\n"
         "mailboxes:\n  - name: work\n    address: ana@example.org\n"
-        f"    imap: {{host: 127.0.0.1, port: {dovecot.port}, tls: none, {login}}}\n"
+        f"    imap: {{host: 127.0.0.1, port: {imap or dovecot.port}, tls: none, {login}}}\n"
         f"    smtp: {{host: 127.0.0.1, port: {smtp or 25}, tls: starttls, {login}, ca_file: {dovecot.certificate}}}\n"
         f"    webhooks:\n{''.join(lines)}{POLICIES}tokens:\n{''.join(tokens)}"
     )
