@@ -17,6 +17,8 @@ ARGUMENTS: Mapping[str, str] = {
     "token": "Public name of a token.",
     "outcome": "How it ended.",
     "action": "Such as `mcp.send`, `http.search`, `cli.stop` or `auth.failure`.",
+    "status": "How far it came.",
+    "delivery_id": "The delivery, as `webhook_deliveries` told it.",
     "since": "Recorded at this time or later: ISO 8601, UTC without a zone.",
     "unseen": "Not read yet.",
     "seen": "Read.",

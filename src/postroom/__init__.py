@@ -49,7 +49,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
         database  connection  worker  batches  sqlite  postgresql  schema  migrations  announcing  hearing  lock
         times  tokens  keys  sends  spending  switch  own
         audit  auditkeys  audithead  auditcheck  auditlist
-        gateways  callrates  leases  deliveries  courierqueue  endpoints  marks  told  findings  copying
+        gateways  callrates  leases  deliveries  deliverylist  courierqueue  endpoints  marks  told  findings  copying
     mailbox/        the door: nobody else reaches IMAP, SMTP or the unfiltered account
         account  folders  naming  labels  reading  parsing  fetching  sections  session  cache  listing  searching
         changing  moving  labelling  organizing  outcomes
@@ -68,7 +68,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
         threads  threadlists
         outgoing  drafting  delivery  sending
         relay/envelopes  relay/listing  relay/reading  relay/sending  relay/changing
-        administering  auditing
+        administering  auditing  webhooks  queue
     events/         new mail reaches people: watchers find what happened, couriers tell it
         endpoint  watched  arrivals  changes  reach  watcher  duty
         signing  ranges  resolving  egress  posting  schedule  recheck  delivering  courier

@@ -19,7 +19,7 @@ from postroom.operations.operation import Operation
 READING = [name for name, operation in CATALOGUE.items() if operation.effect.read_only]
 CHANGING = [name for name in CATALOGUE if name not in READING]
 """Operations that are asked on a gateway of their own, since they change what others look at."""
-NEEDED = {"mailbox", "attachment_id", "destination", "add", "name"}
+NEEDED = {"mailbox", "attachment_id", "destination", "add", "name", "delivery_id"}
 EITHER = (("uid", "uids"),)
 """Arguments of which a call has exactly one."""
 

@@ -15,7 +15,7 @@ from tests.servers.gateway import Gateway
 from tests.servers.mail import CANARY
 
 STRANGERS = ("all", "read", "work", "triage", "admin", "none", "nowhere")
-TELL_NOTHING_OF_A_MAILBOX = {"health_check", "identities", "audit_log"}
+TELL_NOTHING_OF_A_MAILBOX = {"health_check", "identities", "audit_log", "webhook_deliveries"}
 """Operations whose answers hold neither mail nor names of folders nor a mailbox's description."""
 
 

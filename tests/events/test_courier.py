@@ -185,7 +185,7 @@ async def test_a_disabled_endpoint_stays_so_until_somebody_enables_it_or_it_beco
                 hook = endpoint(tmp_path, "desk", f"{receiver.url}/new", ports=[str(receiver.port)])
             async with couriering(office, hook):
                 assert not await disabled()
-    assert [json.loads(line)["action"] for line in await office.audited()][1] == "cli.webhook_enable"
+    assert [json.loads(line)["action"] for line in await office.audited()][1] == "cli.webhook.enable"
 
 
 async def test_what_waits_for_an_endpoint_that_the_configuration_lost_is_dropped(

@@ -13,6 +13,7 @@ from postroom.config import LimitsConfig
 from postroom.operations.eventstream import Streams
 from postroom.operations.journal import Journal, Outcomes, nobody
 from postroom.operations.places import AT_ONCE
+from postroom.operations.queue import Queue
 from postroom.operations.rate import Rate
 from postroom.operations.trail import Trail, unwritable
 from postroom.store import spending
@@ -44,6 +45,7 @@ class Books:
         """Streams of events that are open."""
         self.rate = Rate(clock, database if database.is_shared else None)
         self.journal = Journal(database, clock, limits.sends_per_hour, trail.gateway, outcomes)
+        self.queue = Queue(database)
         self._database = database
         self._clock = clock
         self._limits = limits

@@ -22,6 +22,7 @@ from postroom.operations import (
     sending,
     threadlists,
     threads,
+    webhooks,
 )
 from postroom.operations.operation import Operation
 
@@ -52,6 +53,8 @@ _ALL: tuple[Operation[Any, Any], ...] = (
     sending.send_draft,
     auditing.audit_log,
     administering.health_check,
+    webhooks.webhook_deliveries,
+    webhooks.replay_webhook,
 )
 
 _STREAMS: tuple[Operation[Any, Any], ...] = (following.events,)

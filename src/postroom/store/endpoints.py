@@ -98,7 +98,7 @@ async def enable(db: Database, place: Place, now: datetime) -> Standing:
         before = _standing(connection, place)
         connection.execute(_ENABLE, place)
         facts = {"endpoint": place[1]}
-        audit.add(connection, [Event("event", "cli.webhook_enable", now, mailbox=place[0], facts=facts)])
+        audit.add(connection, [Event("event", "cli.webhook.enable", now, mailbox=place[0], facts=facts)])
         return before
 
     return await db.write(enabled)
