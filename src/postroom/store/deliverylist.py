@@ -16,7 +16,8 @@ _COLUMNS = "id, endpoint, type, state, created, tries, next_at, status, said"
 _OF_MAILBOX = f"SELECT {_COLUMNS} FROM deliveries WHERE mailbox = ?"  # noqa: S608 - constants
 _NEWEST = " ORDER BY created DESC, id DESC LIMIT ?"
 _QUEUE = """
-    UPDATE deliveries SET state = 'due', next_at = ?, tries = CASE WHEN type = 'gap' THEN 1 ELSE 0 END, ended = NULL, status = NULL, said = NULL
+    UPDATE deliveries SET state = 'due', next_at = ?, ended = NULL, status = NULL, said = NULL,
+        tries = CASE WHEN type = 'gap' THEN 1 ELSE 0 END
     WHERE mailbox = ? AND id = ? AND state <> 'running'
 """
 _DISABLED = "SELECT 1 FROM endpoints WHERE mailbox = ? AND name = ? AND disabled IS NOT NULL"
