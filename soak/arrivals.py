@@ -240,7 +240,13 @@ class Soak:
             pause = min(_SETTLED, pause * 1.5)
 
     def _left(self) -> int:
-        return len(self._there() - set(self._told()))
+        return len(self._owed() - set(self._told()))
+
+    def _owed(self) -> set[tuple[str, str]]:
+        """What lies there and must be told: all from the first that was, since what is older is nobody's news."""
+        told = self._told()
+        first = {user: min(_order(one) for one in told if one[0] == user) for user in self.users}
+        return {one for one in self._there() if _order(one) >= first[one[0]]}
 
     def _there(self) -> set[tuple[str, str]]:
         """What lies in the mailboxes: user and uid as events give it."""
@@ -272,9 +278,7 @@ class Soak:
         for name, digest, verdict, _ in lines:
             bodies[name].add(digest)
             report.forged += verdict != "signed"
-        # The first messages of a mailbox may have come before it was watched: what is there before is nobody's news.
-        first = {user: min((one for one in told if one[0] == user), key=_order) for user in self.users}
-        there = {one for one in self._there() if _order(one) >= _order(first[one[0]])}
+        there = self._owed()
         report.arrivals, report.posts, report.events = len(there), len(lines), len(bodies)
         report.missing = sorted("/".join(one) for one in there - told.keys())
         report.twice = sorted("/".join(one) for one, names in told.items() if len(names) > 1)
