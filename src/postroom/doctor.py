@@ -72,7 +72,6 @@ def of_secrets(config: Config) -> Iterator[Ailment]:
     for name in passwords_written_out(config):
         sentence = f"Mailbox {name} has its password in the configuration file; use password_file or another reference."
         yield Ailment(Weight.WARNING, sentence)
-    yield from _of_store(config.store)
     for name in passwords_open_to_others(config):
         sentence = f"Others may read the password or token file of mailbox {name}; run chmod 600 on it."
         yield Ailment(Weight.REPAIR, sentence)
@@ -87,7 +86,7 @@ def of_secrets(config: Config) -> Iterator[Ailment]:
         yield Ailment(Weight.WARNING, sentence)
 
 
-def _of_store(store: str | StoreUrl) -> Iterator[Ailment]:
+def of_store(store: str | StoreUrl) -> Iterator[Ailment]:
     """Whether the database's password stands in the file, and how it and all that is kept there travel."""
     if not isinstance(store, StoreUrl):
         return

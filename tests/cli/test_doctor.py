@@ -15,7 +15,9 @@ from click.testing import CliRunner, Result
 from postroom.base.token import token_hash
 from postroom.cli import main
 from postroom.config import load
-from postroom.doctor import of_clock, of_user
+from postroom.config.storeurl import StoreUrl
+from postroom.doctor import of_clock, of_store, of_user
+from tests.servers import stores
 
 SOUND = """\
 mailboxes:
@@ -175,6 +177,21 @@ def test_a_store_that_cannot_be_read_is_told_beside_all_else(tmp_path: Path) -> 
     assert examined(tmp_path).output.startswith(f"To repair: {tmp_path}/state/audit.head does not name one record.")
     (tmp_path / "state" / "postroom.sqlite3").write_text("no database at all, whatever it is called")
     assert f"To repair: {tmp_path}/state/postroom.sqlite3 cannot be used: " in examined(tmp_path).output
+
+
+def test_how_the_password_of_the_store_and_what_is_kept_there_travel_is_told(tmp_path: Path) -> None:
+    url = stores.url_of(tmp_path / "state")
+    assert examined(tmp_path, SOUND + f"store: {url}\n").output.splitlines() == [
+        "Warning: The store's password is in the configuration file; use PGPASSWORD or a passfile (PGPASSFILE).",
+        "0 to repair, 1 to think about.",
+    ]
+    far = [str(one) for one in of_store(StoreUrl.of("postgresql://postroom@db.example/postroom"))]
+    assert far == [
+        "Warning: The store (postgresql://postroom@db.example/postroom) may be spoken to without TLS; "
+        "add ?sslmode=verify-full to its URL."
+    ]
+    assert not list(of_store(StoreUrl.of("postgresql://postroom@db.example/postroom?sslmode=verify-full")))
+    assert not list(of_store(StoreUrl.of("postgresql://postroom@localhost:5433,127.0.0.2/postroom")))
 
 
 def test_a_trail_that_was_tampered_with_must_be_repaired(tmp_path: Path) -> None:

@@ -265,8 +265,15 @@ def test_a_file_that_others_may_write_is_refused(load_text: Load) -> None:
     assert load_text(SMALLEST, mode=0o644)
 
 
-def test_a_file_with_a_password_in_it_is_for_its_owner_alone(load_text: Load) -> None:
-    text = SMALLEST.replace("password_env: WORK_PASSWORD", "password: x")
+@pytest.mark.parametrize(
+    "text",
+    [
+        SMALLEST.replace("password_env: WORK_PASSWORD", "password: x"),
+        SMALLEST + "\nstore: postgresql://u:x@127.0.0.1/d\n",
+        SMALLEST + "\nstore: postgresql://127.0.0.1/d?user=u&password=x\n",
+    ],
+)
+def test_a_file_with_a_password_in_it_is_for_its_owner_alone(load_text: Load, text: str) -> None:
     with pytest.raises(ConfigError, match=r"others may read it \(mode 0640\); run: chmod 600"):
         load_text(text, mode=0o640)
     assert load_text(text, mode=0o600)

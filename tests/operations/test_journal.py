@@ -301,3 +301,23 @@ async def test_of_what_is_owed_the_newest_is_paid_and_only_once() -> None:
         debts.pay()
         await asyncio.sleep(0)
     assert written == ["new"]
+
+
+async def test_what_was_said_later_is_owed_though_what_was_said_before_it_is_written_after_all() -> None:
+    debts, futures, again = Debts(), list[asyncio.Future[bool]](), list[str]()
+
+    def writing(name: str) -> Callable[[], asyncio.Future[bool]]:
+        def begin() -> asyncio.Future[bool]:
+            again.append(name)
+            futures.append(asyncio.get_running_loop().create_future())
+            return futures[-1]
+
+        return begin
+
+    for name in ("old", "new"):
+        debts.write("r_1", writing(name))
+    futures[1].set_exception(StoreError("away"))
+    futures[0].set_result(True)
+    await asyncio.sleep(0)
+    debts.pay()
+    assert again == ["old", "new", "new"]

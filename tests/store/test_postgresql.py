@@ -152,6 +152,15 @@ async def test_one_who_waits_too_long_for_the_others_is_told_so(
     await waiting.close()
 
 
+async def test_one_who_waits_waits_longer_than_a_paused_one_may_hold_it_up_and_nobody_waits_without_end(
+    db: Database,
+) -> None:
+    names = ("idle_in_transaction_session_timeout", "lock_timeout", "statement_timeout")
+    for door in (db.write, db.read, db.glance):
+        asked = [await door(lambda c, name=name: c.execute(f"SHOW {name}").fetchone()) for name in names]
+        assert asked == [("5s",), ("8s",), ("15s",)]
+
+
 async def test_what_is_answered_is_on_the_disk_whatever_the_server_does_elsewhere(tmp_path: Path) -> None:
     server, url = stores.postgresql(), stores.postgresql().new_database()
     server.sql(f"ALTER DATABASE {url.rpartition('/')[2]} SET synchronous_commit = off")

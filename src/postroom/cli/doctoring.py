@@ -29,6 +29,7 @@ def doctor(config_path: Path | None, insecure_permissions: bool) -> None:
     ailments = [
         *examination.of_policies(config),
         *examination.of_secrets(config),
+        *examination.of_store(config.store),
         *examination.of_files(config, file),
         *examination.of_clock(config, file, now),
         *examination.of_user(pwd.getpwuid(os.geteuid())),
