@@ -13,11 +13,14 @@ import pytest
 from postroom.base.clock import HandClock, SystemClock
 from postroom.base.logs import Log
 from postroom.imap.pool import CROWDED_REST
+from postroom.imap.watching import Standing
 from postroom.mail.query.tree import All
+from postroom.mailbox.account import Account
 from postroom.mailbox.board import Board
 from postroom.mailbox.directory import Directory
 from postroom.mailbox.ear import ASKING, LISTENING
 from postroom.mailbox.feed import FeedPage
+from postroom.mailbox.folders import Folder
 from postroom.mailbox.listening import LINGER
 from tests.servers.dovecot import POORER, Dovecot
 from tests.servers.inprocess import directory_of, reader_of
@@ -230,6 +233,24 @@ async def test_where_there_is_no_room_for_a_listener_the_pool_asks_and_the_log_s
             at.clock.wind(CROWDED_REST)
             await until(lambda: talker.count("IDLE") > 0, lambda: at.clock.wind(1))
         assert talker.logins == 2
+
+
+async def test_a_listener_outlives_whatever_goes_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    talker, asked = Talker(most=1), []
+    standing = Account.standing
+
+    async def failing(account: Account, folder: Folder) -> Standing | None:
+        asked.append(folder)
+        if len(asked) == 1:
+            raise ZeroDivisionError
+        return await standing(account, folder)
+
+    monkeypatch.setattr(Account, "standing", failing)
+    async with talking(talker) as server, desk(server.port) as at:
+        await at.checkpoint()
+        with at.directory.watching.hold([INBOX]):
+            await at.trusted(INBOX)
+            assert '"type":"ZeroDivisionError"' in at.log.getvalue()
 
 
 async def test_a_listener_makes_room_for_who_has_something_to_do() -> None:

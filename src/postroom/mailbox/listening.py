@@ -80,24 +80,28 @@ class Listener:
             self._doubt_all()
 
     async def _tried(self) -> float:
-        """Listen until something goes wrong; the seconds to rest after it."""
+        """Listen, or ask, until something goes wrong; the seconds to rest after it."""
+        rest = None
         try:
-            await self._listen()
-        except BusyFault:
-            return await self._asked()
+            await self._heard()
+            return 0.0
         except ImapFault as fault:
             self._tell("listen.failed", fault.reason)
             rest = fault.retry_after
         except GatewayError as error:
             self._tell("listen.failed", str(error.details.get("reason", error.code)))
-            rest = None
         except Exception as error:  # noqa: BLE001 - a supervisor: whatever it is, others wait for this task
             if self._log is not None:
                 self._log.error("listen.failed", error, mailbox=self._account.name)
-            rest = None
         self._doubt_all()
         self._failures += 1
         return rest if rest is not None else rest_after(self._failures - 1, self._chance())
+
+    async def _heard(self) -> None:
+        try:
+            await self._listen()
+        except BusyFault:
+            await self._asked()
 
     async def _listen(self) -> None:
         connection = await self._account.listener()
@@ -117,23 +121,20 @@ class Listener:
             self._ear.close()
             self._ear = None
 
-    async def _asked(self) -> float:
+    async def _asked(self) -> None:
         """Where the server has no room for a listener: how the folders stand is asked over the pool for a while."""
         self._tell("listen.polling", BusyFault.reason)
         until = self._clock.monotonic() + CROWDED_REST
         before: dict[str, Standing] = {}
-        try:
-            while self._clock.monotonic() < until:
-                before = await self._compared(before)
-                self._trust(before)
-                await self._clock.sleep(ASKING)
-        except GatewayError as error:
-            self._tell("listen.failed", str(error.details.get("reason", error.code)))
-            self._doubt_all()
-        return ASKING
+        while self._clock.monotonic() < until:
+            before = await self._compared(before)
+            self._trust(before)
+            self._failures = 0
+            await self._clock.sleep(ASKING)
 
     async def _compared(self, before: Mapping[str, Standing]) -> dict[str, Standing]:
-        found = {folder.name: await self._account.standing(folder) for folder in await self._folders()}
+        asked = {folder.name: await self._account.standing(folder) for folder in await self._folders()}
+        found = {name: now for name, now in asked.items() if now is not None}
         for name, now in found.items():
             if name in before and (now != before[name] or not now.tells):
                 self._happened(name)
