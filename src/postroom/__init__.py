@@ -108,6 +108,10 @@ and our parse of each section's own header says what they are. `policy.content.r
 read: the page as a human would see it, tidied, neutralised, without history; and the signals of what it met. Under
 rules (`policy.content.project`) its links are reduced and codes and keys redacted in every form that is shown.
 
+New mail. A `Listener` has one connection of its own and pins to the `board` that something happened in a folder. Who
+waits (`inbox`, the event stream, a `Watcher`) stands before the board and then looks through its own view, so hidden
+mail wakes nobody. A watcher writes what is to be told, and how far that goes, in one transaction under its lease.
+
 An error. `imap` and `smtp` raise faults in the protocol's terms; `mailbox.faults` tells them once in the caller's;
 anything unexpected ends in `perform`, with a trace in the log and no inner text in the answer.
 """

@@ -11,7 +11,7 @@ from postroom.base.tls import Endpoint
 from postroom.imap.admission import REFUSED_REST, Server, rest_after
 from postroom.imap.conversation import Deadlines
 from postroom.imap.faults import BusyFault, ConnectFault, CredentialFault, LoginFault, RefusedFault
-from postroom.imap.pool import Pool
+from postroom.imap.pool import CROWDED_REST, Pool
 from tests.servers.peer import Peer, listening
 from tests.servers.ports import refusing_port
 
@@ -263,3 +263,41 @@ async def test_a_secret_that_never_comes_costs_the_connect_deadline(monkeypatch:
     with pytest.raises(CredentialFault):
         async with pool.connection():
             pass
+
+
+# A connection beside those of the pool
+
+
+async def full(peer: Peer) -> None:
+    await peer.says(b"* BYE too many connections")
+
+
+async def test_no_room_for_a_connection_beside_the_pool_costs_the_pool_no_rest_and_is_not_asked_for_again() -> None:
+    async with listening(full, full, full, obliging, full) as peer:
+        clock = HandClock()
+        pool = pool_at(peer.port, clock)
+        for tries in (1, 2, 3):
+            with pytest.raises(BusyFault):
+                await pool.apart()
+            assert peer.connections == tries
+            with pytest.raises(BusyFault):
+                await pool.apart()
+            assert peer.connections == tries
+            clock.wind(CROWDED_REST if tries < 3 else 0)
+        async with pool.connection() as connection:
+            await connection.run("NOOP")
+        assert peer.connections == 4
+        pool.close()
+
+
+async def test_a_connection_beside_the_pool_is_closed_when_the_pool_finds_no_room() -> None:
+    async with listening(obliging, full, obliging) as peer:
+        pool = pool_at(peer.port, HandClock())
+        spare = await pool.apart()
+        async with pool.connection() as connection:
+            assert spare.closed
+            await connection.run("NOOP")
+        with pytest.raises(BusyFault):
+            await pool.apart()
+        assert peer.connections == 3
+        pool.close()

@@ -11,7 +11,9 @@ from typing import Any
 
 import httpx2
 import pytest
+from click.testing import CliRunner
 
+from postroom.cli import main
 from tests.journeys.test_reloading import rewritten
 from tests.journeys.test_tokens import command
 from tests.relay.standing import Post, Wanted, post
@@ -155,6 +157,15 @@ def test_a_token_that_is_revoked_hears_no_more(desk: Post, tmp_path: Path) -> No
         reading.event()
         command(config, "revoke", "reader")
         desk.dovecot.deliver(desk.user, [plain("Not for it")])
+        assert reading.rest() == []
+
+
+def test_the_operator_s_switch_ends_a_stream(desk: Post, tmp_path: Path) -> None:
+    with stream(desk) as reading:
+        reading.event()
+        done = CliRunner().invoke(main, ["stop", "--all", "--config", str(tmp_path / "postroom.yaml")])
+        assert done.exit_code == 0, done.output
+        desk.dovecot.deliver(desk.user, [plain("Not now")])
         assert reading.rest() == []
 
 

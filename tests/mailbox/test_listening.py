@@ -13,11 +13,14 @@ import pytest
 from postroom.base.clock import HandClock, SystemClock
 from postroom.base.logs import Log
 from postroom.imap.pool import CROWDED_REST
+from postroom.imap.watching import Standing
 from postroom.mail.query.tree import All
+from postroom.mailbox.account import Account
 from postroom.mailbox.board import Board
 from postroom.mailbox.directory import Directory
 from postroom.mailbox.ear import ASKING, LISTENING
 from postroom.mailbox.feed import FeedPage
+from postroom.mailbox.folders import Folder
 from postroom.mailbox.listening import LINGER
 from tests.servers.dovecot import POORER, Dovecot
 from tests.servers.inprocess import directory_of, reader_of
@@ -55,7 +58,7 @@ class Desk:
 
     async def failed(self, times: int) -> None:
         """Returns when the listener has lost its connection so often."""
-        await until(lambda: self.log.getvalue().count("watch.failed") >= times)
+        await until(lambda: self.log.getvalue().count("listen.failed") >= times)
 
     async def checkpoint(self) -> str:
         page = await self.directory.feed(reader_of("box"), None, None, All()).newest(limit=1, checkpoint=True)
@@ -168,18 +171,24 @@ async def test_a_folder_that_nobody_wants_any_more_is_left_after_a_while() -> No
     async with talking(talker) as server, desk(server.port) as at:
         with at.directory.watching.hold([INBOX]):
             await at.trusted(INBOX)
-        at.clock.wind(LINGER - 1)
         await talker.hears("IDLE")
-        with at.directory.watching.hold([INBOX]):
-            pass
-        at.clock.wind(LINGER - 1)
-        await asyncio.sleep(0)
-        assert (talker.open, at.board.trusts(INBOX)) == (1, True)
+        for _ in range(2):
+            at.clock.wind(LINGER - 1)
+            await settled()
+            assert (talker.open, at.board.trusts(INBOX)) == (1, True)
+            with at.directory.watching.hold([INBOX]):
+                pass
         at.clock.wind(LINGER)
         await until(lambda: not talker.open)
         assert not at.board.trusts(INBOX)
         with at.directory.watching.hold([INBOX]):
             await at.trusted(INBOX)
+
+
+async def settled() -> None:
+    """Returns when who was woken has done what can be done without a server."""
+    for _ in range(50):
+        await asyncio.sleep(0)
 
 
 async def test_a_server_that_keeps_its_news_is_asked_every_minute() -> None:
@@ -214,7 +223,7 @@ async def test_where_there_is_no_room_for_a_listener_the_pool_asks_and_the_log_s
         cursor = await at.checkpoint()
         with at.directory.watching.hold([INBOX]):
             await at.trusted(INBOX)
-            assert '"event":"watch.polling"' in at.log.getvalue()
+            assert '"event":"listen.polling"' in at.log.getvalue()
             seen = at.board.versions([INBOX])
             await talker.add("INBOX", 9)
             at.clock.wind(ASKING)
@@ -226,6 +235,24 @@ async def test_where_there_is_no_room_for_a_listener_the_pool_asks_and_the_log_s
         assert talker.logins == 2
 
 
+async def test_a_listener_outlives_whatever_goes_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    talker, asked = Talker(most=1), []
+    standing = Account.standing
+
+    async def failing(account: Account, folder: Folder) -> Standing | None:
+        asked.append(folder)
+        if len(asked) == 1:
+            raise ZeroDivisionError
+        return await standing(account, folder)
+
+    monkeypatch.setattr(Account, "standing", failing)
+    async with talking(talker) as server, desk(server.port) as at:
+        await at.checkpoint()
+        with at.directory.watching.hold([INBOX]):
+            await at.trusted(INBOX)
+            assert '"type":"ZeroDivisionError"' in at.log.getvalue()
+
+
 async def test_a_listener_makes_room_for_who_has_something_to_do() -> None:
     talker = Talker(most=1)
     async with talking(talker) as server, desk(server.port) as at:
@@ -233,7 +260,7 @@ async def test_a_listener_makes_room_for_who_has_something_to_do() -> None:
             await at.trusted(INBOX)
             assert await at.checkpoint()
             await at.trusted(INBOX)
-            assert '"event":"watch.polling"' in at.log.getvalue()
+            assert '"event":"listen.polling"' in at.log.getvalue()
 
 
 async def test_a_folder_that_is_not_there_is_looked_at_by_who_wants_it() -> None:
@@ -274,3 +301,15 @@ async def test_a_refused_login_is_not_tried_again() -> None:
                 await asyncio.sleep(0.01)
             assert talker.logins == 1
             assert '"reason":"login_refused"' in at.log.getvalue()
+
+
+async def test_of_too_many_folders_some_are_looked_at_by_who_wants_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("postroom.mailbox.listening.MOST_FOLDERS", 1)
+    talker = Talker()
+    async with talking(talker) as server, desk(server.port) as at:
+        with at.directory.watching.hold([WORK, INBOX]):
+            await at.trusted(WORK)
+            assert not at.board.trusts(INBOX)
+        await until(lambda: not at.board.trusts(WORK), lambda: at.clock.wind(1))
+        with at.directory.watching.hold([INBOX]):
+            await at.trusted(INBOX)

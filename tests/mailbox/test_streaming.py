@@ -11,6 +11,8 @@ import pytest
 
 from postroom.base.clock import HandClock
 from postroom.base.errors import GatewayError
+from postroom.mail.query.tree import Query
+from postroom.mailbox.following import Followed, Place
 from postroom.mailbox.streaming import Stream, Told
 from postroom.mailbox.waiting import PAUSE
 from tests.mailbox.test_feed import DOWN, Box, feed
@@ -138,3 +140,21 @@ async def test_a_cursor_goes_on_after_each_event_though_many_come_at_once() -> N
         await again.hears(131)
         uids = [data["uid"] for kind, data in again.events if kind == "message.received"]
         assert uids == [f"{uid}-17" for uid in range(121, 251)]
+
+
+async def test_a_search_that_gets_no_further_is_not_tried_again_without_end() -> None:
+    class Stuck(Box):
+        async def follow(self, folder: str | None, place: Place | None, query: Query, *, limit: int) -> Followed:
+            found = await super().follow(folder, place, query, limit=limit)
+            return Followed(found.start, found.start, (), more=place is not None)
+
+    box = Stuck("one")
+    async with listening(box) as heard:
+        box.days = [1]
+        asked = box.asked
+        heard.clock.wind(PAUSE)
+        await heard.hears(2)
+        await until(lambda: box.asked > asked)
+        for _ in range(50):
+            await asyncio.sleep(0)
+        assert box.asked == asked + 1

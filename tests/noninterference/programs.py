@@ -15,10 +15,13 @@ from tests.noninterference.history import Asked
 _NO_HOLDER = frozenset({"audit_log", "health_check"})
 """Operations that no bound token can be offered: they want the scope `admin`."""
 
+_WITHOUT_END = "events"
+"""Has tests of its own: a stream is no call."""
+
 
 def offered(toolset: Toolset) -> list[Operation[Any, Any]]:
     """What a bound token of a toolset can call."""
-    return [one for name, one in CATALOGUES[toolset].items() if name not in _NO_HOLDER]
+    return [one for name, one in CATALOGUES[toolset].items() if name not in _NO_HOLDER and name != _WITHOUT_END]
 
 
 def makers(operation: Operation[Any, Any]) -> Mapping[str, Make]:

@@ -119,7 +119,7 @@ class MailboxConfig(Section):
     internal_without_dmarc: bool = False
     """Mail from `internal_domains` is internal without a trusted DMARC pass too: for servers that let no other in."""
     watch: tuple[Line, ...] = ()
-    """Folders to watch for events."""
+    """Folders that webhooks are told of; where there are webhooks and nothing is said, the default folder."""
     webhooks: tuple[WebhookConfig, ...] = ()
     """Whom to tell of what happens in it."""
 

@@ -86,7 +86,7 @@ class ImapConfig(ConnectionConfig):
     port: Port = Field(default_factory=_imap_port)
     """Where the server listens."""
     connections: int = Field(default=3, ge=1, le=20)
-    """Connections to keep at most, from 1 to 20; providers allow few."""
+    """Connections to keep at most, from 1 to 20; one more listens while somebody waits for mail."""
     default_folder: Line = "INBOX"
     """Folder of calls that name none."""
 

@@ -173,10 +173,12 @@ class Account:
         """A connection of its own to listen on; whoever asks closes it, one at a time. Raises an `ImapFault`."""
         return await self._pool.apart()
 
-    async def standing(self, folder: Folder) -> Standing:
-        """How a folder stands now. Raises a `GatewayError`."""
+    async def standing(self, folder: Folder) -> Standing | None:
+        """How a folder stands now; None if the server does not tell. Raises a `GatewayError`."""
         async with self._connected() as connection:
-            return await standing(connection, folder.raw)
+            with suppress(RefusedFault):
+                return await standing(connection, folder.raw)
+        return None
 
     async def probe(self) -> None:
         """Connect and log in once. Raises `imap_error`."""

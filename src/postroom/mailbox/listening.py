@@ -45,19 +45,21 @@ class Listener:
     def is_wanted(self) -> bool:
         return bool(self._wanted)
 
-    def want(self, folder: str) -> None:
-        if folder not in self._wanted and len(self._wanted) >= MOST_FOLDERS:
-            return
+    def want(self, folder: str) -> bool:
+        """Count one more who wants it; False, and not counted, if there are too many to listen to."""
         if folder not in self._wanted:
+            if len(self._wanted) >= MOST_FOLDERS:
+                return False
             self._turn()
         self._wanted[folder] = self._wanted.get(folder, 0) + 1
         self._unwanted_since.pop(folder, None)
+        return True
 
     def release(self, folder: str) -> None:
-        if folder in self._wanted:
-            self._wanted[folder] = max(0, self._wanted[folder] - 1)
-            if not self._wanted[folder]:
-                self._unwanted_since[folder] = self._clock.monotonic()
+        """Count one less of those who were counted."""
+        self._wanted[folder] -= 1
+        if not self._wanted[folder]:
+            self._unwanted_since[folder] = self._clock.monotonic()
 
     def tick(self) -> None:
         """From time to time: forget folders that nobody wants any more, and end a round of listening that is due."""
@@ -78,24 +80,28 @@ class Listener:
             self._doubt_all()
 
     async def _tried(self) -> float:
-        """Listen until something goes wrong; the seconds to rest after it."""
+        """Listen, or ask, until something goes wrong; the seconds to rest after it."""
+        rest = None
         try:
-            await self._listen()
-        except BusyFault:
-            return await self._asked()
+            await self._heard()
+            return 0.0
         except ImapFault as fault:
-            self._tell("watch.failed", fault.reason)
+            self._tell("listen.failed", fault.reason)
             rest = fault.retry_after
         except GatewayError as error:
-            self._tell("watch.failed", str(error.details.get("reason", error.code)))
-            rest = None
+            self._tell("listen.failed", str(error.details.get("reason", error.code)))
         except Exception as error:  # noqa: BLE001 - a supervisor: whatever it is, others wait for this task
             if self._log is not None:
-                self._log.error("watch.failed", error, mailbox=self._account.name)
-            rest = None
+                self._log.error("listen.failed", error, mailbox=self._account.name)
         self._doubt_all()
         self._failures += 1
         return rest if rest is not None else rest_after(self._failures - 1, self._chance())
+
+    async def _heard(self) -> None:
+        try:
+            await self._listen()
+        except BusyFault:
+            await self._asked()
 
     async def _listen(self) -> None:
         connection = await self._account.listener()
@@ -115,23 +121,20 @@ class Listener:
             self._ear.close()
             self._ear = None
 
-    async def _asked(self) -> float:
+    async def _asked(self) -> None:
         """Where the server has no room for a listener: how the folders stand is asked over the pool for a while."""
-        self._tell("watch.polling", BusyFault.reason)
+        self._tell("listen.polling", BusyFault.reason)
         until = self._clock.monotonic() + CROWDED_REST
         before: dict[str, Standing] = {}
-        try:
-            while self._clock.monotonic() < until:
-                before = await self._compared(before)
-                self._trust(before)
-                await self._clock.sleep(ASKING)
-        except GatewayError as error:
-            self._tell("watch.failed", str(error.details.get("reason", error.code)))
-            self._doubt_all()
-        return ASKING
+        while self._clock.monotonic() < until:
+            before = await self._compared(before)
+            self._trust(before)
+            self._failures = 0
+            await self._clock.sleep(ASKING)
 
     async def _compared(self, before: Mapping[str, Standing]) -> dict[str, Standing]:
-        found = {folder.name: await self._account.standing(folder) for folder in await self._folders()}
+        asked = {folder.name: await self._account.standing(folder) for folder in await self._folders()}
+        found = {name: now for name, now in asked.items() if now is not None}
         for name, now in found.items():
             if name in before and (now != before[name] or not now.tells):
                 self._happened(name)
@@ -146,7 +149,7 @@ class Listener:
             except GatewayError as error:
                 if error.code is not Code.NOT_FOUND:
                     raise
-                self._tell("watch.no_folder", str(error.code))
+                self._tell("listen.no_folder", str(error.code))
         return found
 
     def _turn(self) -> None:

@@ -54,13 +54,13 @@ class Stream:
         cursor, page, spots = self._begun
         with self._feed.watching.hold(self._feed.spots):
             yield Told(Notice(READY, {}), cursor)
-            while True:
+            while await self._goes_on():
                 for told in self._tellings(page, spots, cursor):
                     if not await self._goes_on():
                         return
                     yield told
-                cursor = page.cursor_after(len(page.rows))
-                if not page.more:
+                before, cursor = cursor, page.cursor_after(len(page.rows))
+                if not page.more or cursor == before:  # what leads no further is not asked for again at once
                     spots = frozenset()
                 while not spots:
                     if not await self._goes_on():

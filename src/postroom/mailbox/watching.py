@@ -37,16 +37,12 @@ class Watching:
     @contextmanager
     def hold(self, spots: Collection[Spot]) -> Iterator[None]:
         """Somebody wants to hear of these folders while the block runs."""
-        for mailbox, folder in spots:
-            if mailbox in self._listeners:
-                self._listeners[mailbox].want(folder)
-                self._begin(mailbox)
+        held = [(mailbox, folder) for mailbox, folder in spots if self._wanted(mailbox, folder)]
         try:
             yield
         finally:
-            for mailbox, folder in spots:
-                if mailbox in self._listeners:
-                    self._listeners[mailbox].release(folder)
+            for mailbox, folder in held:
+                self._listeners[mailbox].release(folder)
 
     async def run(self) -> None:
         """Listen until cancelled."""
@@ -60,6 +56,12 @@ class Watching:
         finally:
             self._tasks = None
             self._running.clear()
+
+    def _wanted(self, mailbox: str, folder: str) -> bool:
+        if mailbox not in self._listeners or not self._listeners[mailbox].want(folder):
+            return False
+        self._begin(mailbox)
+        return True
 
     def _begin(self, mailbox: str) -> None:
         if self._tasks is not None and mailbox not in self._running and self._listeners[mailbox].is_wanted:
