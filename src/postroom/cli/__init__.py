@@ -19,6 +19,7 @@ from postroom.cli.policies import policy
 from postroom.cli.state import config_faults_told, config_option, fail, failures_told, insecure_option, loaded
 from postroom.cli.stopping import resume, stop
 from postroom.cli.tokens import token
+from postroom.cli.webhooks import webhook
 from postroom.config import find, load
 from postroom.version import VERSION
 
@@ -76,5 +77,5 @@ def run_demo(port: int, as_json: bool) -> None:
         run(port, as_json)
 
 
-for command in (init, token, policy, doctor, audit_trail, stop, resume, bridge, sealing_keys):
+for command in (init, token, policy, doctor, audit_trail, stop, resume, bridge, sealing_keys, webhook):
     main.add_command(command)
