@@ -72,7 +72,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
     events/         new mail reaches people: watchers find what happened, couriers tell it
         endpoint  watched  arrivals  changes  reach  watcher  duty
         signing  ranges  resolving  egress  posting  schedule  recheck  delivering  courier
-        outcomes
+        outcomes  trying
     surfaces/       skins: HTTP API and MCP
         http_connection  application  load  guard  authenticate  presence  bodies  responses  metrics
         downloads  eventstreams  serving
@@ -91,7 +91,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
     bridge/         a client of a running gateway: MCP over stdin and stdout, carried to /mcp over HTTP
         running  carrying  pipes  message  exchange  answer  address  faults
     cli/            the command line
-        state  beginning  tokens  keys  stores  policies  explaining  doctoring  audit  stopping  bridging
+        state  beginning  tokens  keys  stores  policies  explaining  doctoring  audit  stopping  bridging  webhooks
 
 A call. `application` refuses foreign hosts and finds the caller. `mcp` (a pure function) or `http_api` hands name and
 arguments to `perform`: offered? rate, shape, run. The handler's only road to mail is `call.mailbox(name)`, a

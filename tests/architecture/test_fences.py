@@ -123,6 +123,7 @@ def test_secrets_are_revealed_only_where_they_are_used() -> None:
         "smtp/login",
         "mailbox/wiring",
         "cli/tokens",
+        "cli/webhooks",
         "base/token",
         "base/webhooksecret",
         "bridge/exchange",

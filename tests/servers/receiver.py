@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ssl
-from collections.abc import AsyncIterator, Callable, Mapping
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -48,6 +50,7 @@ class Receiver:
     arrived: asyncio.Event = field(default_factory=asyncio.Event)
     hangs: bool = False
     """Take posts and say nothing."""
+    end: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def url(self) -> str:
@@ -93,3 +96,25 @@ async def _read(reader: asyncio.StreamReader) -> Post:
     line, *rest = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")[:-4].split("\r\n")
     headers = {name.lower(): value.strip() for name, _, value in (field.partition(":") for field in rest)}
     return Post(line, headers, await reader.readexactly(int(headers["content-length"])))
+
+
+@contextlib.contextmanager
+def receiving_thread(answer: Answer = lambda _: NO_CONTENT) -> Iterator[Receiver]:
+    """The same in a loop of its own, for tests that block."""
+    started: Future[Receiver] = Future()
+    loop = asyncio.new_event_loop()
+
+    async def listen() -> None:
+        async with receiving(answer) as receiver:
+            started.set_result(receiver)
+            await receiver.end.wait()
+
+    thread = threading.Thread(target=loop.run_until_complete, args=(listen(),))
+    thread.start()
+    receiver = started.result(20)
+    try:
+        yield receiver
+    finally:
+        loop.call_soon_threadsafe(receiver.end.set)
+        thread.join()
+        loop.close()

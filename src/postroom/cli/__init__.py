@@ -20,6 +20,7 @@ from postroom.cli.state import config_faults_told, config_option, fail, failures
 from postroom.cli.stopping import resume, stop
 from postroom.cli.stores import store
 from postroom.cli.tokens import token
+from postroom.cli.webhooks import webhook
 from postroom.config import find, load
 from postroom.version import VERSION
 
@@ -77,5 +78,5 @@ def run_demo(port: int, as_json: bool) -> None:
         run(port, as_json)
 
 
-for command in (init, token, policy, doctor, audit_trail, stop, resume, bridge, sealing_keys, store):
+for command in (init, token, policy, doctor, audit_trail, stop, resume, bridge, sealing_keys, store, webhook):
     main.add_command(command)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
 
@@ -128,16 +128,19 @@ class Courier:
 
         return await self._database.write(claim) if wanted else []
 
-    def _room_for(self, due: list[Place]) -> Mapping[Place, int]:
+    def _room_for(self, due: Sequence[Place]) -> Counter[Place]:
         """How many to attempt for each: whoever has the fewest under way, and waited longest, comes first."""
-        room, wanted = AT_ONCE_IN_ALL - self._busy.total(), {}
-        for place in sorted(due, key=lambda place: (self._busy[place], self._turn.get(place, 0))):
-            most = min(AT_ONCE - self._busy[place], room)
-            if most > 0:
-                wanted[place] = most
-                room -= most
-                self._turns += 1
-                self._turn[place] = self._turns
+        wanted: Counter[Place] = Counter()
+        room = AT_ONCE_IN_ALL - self._busy.total()
+        while room > 0:
+            free = [place for place in due if self._busy[place] + wanted[place] < AT_ONCE]
+            if not free:
+                break
+            first = min(free, key=lambda place: (self._busy[place] + wanted[place], self._turn.get(place, 0)))
+            wanted[first] += 1
+            room -= 1
+            self._turns += 1
+            self._turn[first] = self._turns
         return wanted
 
     def _begin(self, one: Claimed) -> None:

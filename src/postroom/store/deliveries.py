@@ -32,7 +32,7 @@ _PUSH_OUT = """
     UPDATE deliveries SET state = 'dropped', said = ?, ended = ? WHERE id IN (
         SELECT id FROM deliveries
         WHERE mailbox = ? AND endpoint = ? AND ended IS NULL AND state = 'due' AND type <> 'gap'
-        ORDER BY created, id LIMIT ?
+        ORDER BY created LIMIT ?
     )
 """
 _UNTOLD_GAP = """

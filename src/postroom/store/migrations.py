@@ -164,6 +164,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         ) STRICT
         """,
         "CREATE INDEX deliveries_by_time ON deliveries (mailbox, endpoint, ended, next_at)",
+        "CREATE INDEX deliveries_by_age ON deliveries (mailbox, endpoint, ended, created)",
         "CREATE INDEX deliveries_by_mailbox ON deliveries (mailbox, created)",
         "CREATE INDEX deliveries_by_end ON deliveries (ended)",
         """
