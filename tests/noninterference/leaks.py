@@ -7,6 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from postroom.base.errors import Code, GatewayError
+from postroom.events.arrivals import Arrivals
+from postroom.events.watched import due, glimpse_of
 from postroom.imap.statistics import Counts
 from postroom.mail.model import Fetched, Shown
 from postroom.mail.query.pushdown import but_for_text, not_at_all, wholly
@@ -16,6 +18,7 @@ from postroom.mailbox.cursors import Position
 from postroom.mailbox.drafts import Drafts
 from postroom.mailbox.folders import Folder
 from postroom.mailbox.listing import Page, newest_seen, read_page
+from postroom.mailbox.notices import RECEIVED, of_message
 from postroom.mailbox.reading import OpenFolder
 from postroom.mailbox.sights import Sights
 from postroom.policy import visibility
@@ -166,6 +169,21 @@ async def any_source(self: view.MailboxView, folder: str | None, uid: str) -> An
     return await self._own_source(folder, uid)
 
 
+async def told_of_all(self: Arrivals, folder: str, uid_validity: int, uids: Sequence[int]) -> Any:
+    """An event for each arrival, whoever may see it."""
+    found = await _found(self, folder, uid_validity, uids)
+    tellings = []
+    for endpoint in self._watched.endpoints:
+        glimpse = glimpse_of(endpoint, self._means.directory())
+        for uid in uids if glimpse is not None else ():
+            notice = of_message(RECEIVED, endpoint.mailbox, folder, glimpse.name(folder, uid, uid_validity))
+            tellings.append(due(endpoint, notice, self._means, folder, (uid_validity, uid)))
+    return replace(found, due=tellings)
+
+
+_found = Arrivals._found
+
+
 # -- what ties messages together, and evidence
 
 
@@ -189,8 +207,8 @@ async def any_draft(self: Drafts, shown: Shown, octets: bytes) -> None:
 
 
 def one_memory(self: Sights, settings: Any, policy: Any) -> Any:
-    if self._memories:
-        return next(iter(self._memories.values()))
+    for memory in self._memories._values.values():
+        return memory
     return _memory(self, settings, policy)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from unittest import mock
 
 from postroom.base.caller import Toolset
+from postroom.events.arrivals import Arrivals
 from postroom.mailbox import bound, following, messages, view, visibleconversations
 from postroom.mailbox.bound import Bound
 from postroom.mailbox.drafts import Drafts
@@ -141,6 +142,12 @@ MUTANTS: tuple[Mutant, ...] = (
         "whether a folder exists by which of two faults is told",
         (view.MailboxView, "page", leaks.cursor_first),
         **_PAGED,
+    ),
+    _mutant(
+        "webhook",
+        "an event for each arrival, hidden ones too",
+        (Arrivals, "_found", leaks.told_of_all),
+        tools=("webhook", "list_messages"),
     ),
     _mutant(
         "create_exists",

@@ -11,16 +11,20 @@ from random import Random
 from typing import Any, TypeVar
 
 from postroom.base.caller import Toolset
+from postroom.operations.operation import Surface
 from tests.noninterference.arguments import Choosing
 from tests.noninterference.history import Asked, History
 from tests.noninterference.policies import PROFILES, TEXT
 from tests.noninterference.programs import call
 from tests.noninterference.standing import Ground, House, Told, caller, numbered_ids
+from tests.noninterference.watched import TOOL
 from tests.noninterference.worlds import Pair, meanwhile, two_worlds
 
 T = TypeVar("T")
 MEANWHILE = 0.3
 """How often something happens between two calls."""
+LOOKS = 0.15
+"""How often an endpoint is told instead of a call being made."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +117,7 @@ def looping(folder: Path, text: str = TEXT, other: str | None = None) -> Iterato
 async def houses(grounds: Sequence[Ground], pair: Pair) -> AsyncIterator[tuple[House, House]]:
     async with asyncio.TaskGroup() as tasks, AsyncExitStack() as stack:
         first, second = [
-            await stack.enter_async_context(ground.house(world.server, tasks))
+            await stack.enter_async_context(ground.house(world.server, tasks, profile=pair.profile))
             for ground, world in zip(grounds, pair.worlds, strict=True)
         ]
         yield first, second
@@ -123,10 +127,17 @@ async def _both(grounds: Sequence[Ground], example: Example, begin: Callable[[in
     pair, run, history = two_worlds(example.profile, example.slots), Run(), History()
     who = caller(example.profile, example.toolset)
     async with houses(grounds, pair) as (first, second):
+        for house in (first, second):
+            await house.look()
         for step, seed in enumerate(example.steps):
             rng = Random(seed)
             if rng.random() < MEANWHILE:
                 run.log.append(meanwhile(pair, (first.clock, second.clock), rng.randrange(2**32)))
+                continue
+            if (not example.tools or TOOL in example.tools) and rng.random() < LOOKS:
+                run.difference = await _looked(step, (first, second), run)
+                if run.difference is not None:
+                    return run
                 continue
             asked = call(example.toolset, Choosing(rng, who, history, first.clock.now(), pair.tops), example.tools)
             told = []
@@ -140,6 +151,15 @@ async def _both(grounds: Sequence[Ground], example: Example, begin: Callable[[in
                 return run
             history.learn(asked, told[0].values)
     return run
+
+
+async def _looked(step: int, both: tuple[House, House], run: Run) -> Difference | None:
+    """What an endpoint is told by now."""
+    asked = Asked(TOOL, {}, Surface.HTTP)
+    told = [await house.look() for house in both]
+    run.log.append(f"{asked} -> {told[0].octets[:300]!r}")
+    run.answered |= {TOOL} if told[0].values else set()
+    return difference(step, asked, told, both)
 
 
 def difference(step: int, asked: Asked, told: Sequence[Told], both: Sequence[House]) -> Difference | None:

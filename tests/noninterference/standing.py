@@ -38,11 +38,25 @@ from postroom.store.switch import Switch
 from tests.noninterference.memory import MemoryServer, Outbox
 from tests.noninterference.policies import declared
 from tests.noninterference.pool import MemoryPool
+from tests.noninterference.watched import Watch
 
 SEAL = Seal(KeyRing(1, {1: bytes(range(32))}))
 """The keys are the same in all worlds."""
 MAILBOX = "work"
-_EMPTIED = ("own_messages", "own_drafts", "untrusted_reads", "own_trash", "sends", "spending", "audit", "audit_open")
+_EMPTIED = (
+    "marks",
+    "told",
+    "deliveries",
+    "leases",
+    "own_messages",
+    "own_drafts",
+    "untrusted_reads",
+    "own_trash",
+    "sends",
+    "spending",
+    "audit",
+    "audit_open",
+)
 
 
 class QuickClock(HandClock):
@@ -78,6 +92,13 @@ class House:
     outbox: Outbox
     corridor: Corridor
     clock: HandClock
+    watch: Watch
+    """What an endpoint of the caller's identity is told."""
+
+    async def look(self) -> Told:
+        """The events since the last look."""
+        values = await self.watch.look()
+        return Told(orjson.dumps(values), values)
 
     async def ask(self, name: str, arguments: Mapping[str, Any], who: Caller, surface: Surface) -> Told:
         try:
@@ -122,7 +143,9 @@ class Ground:
         await self.database.write(empty)
 
     @asynccontextmanager
-    async def house(self, server: MemoryServer, tasks: Any, clock: HandClock | None = None) -> AsyncIterator[House]:
+    async def house(
+        self, server: MemoryServer, tasks: Any, clock: HandClock | None = None, profile: str = "heads"
+    ) -> AsyncIterator[House]:
         """A gateway that has just started, before this server."""
         await self.emptied()
         clock, outbox = clock or QuickClock(), Outbox()
@@ -136,7 +159,7 @@ class Ground:
         trail = Trail(self.database, self.folder, clock, log)
         books = Books(self.database, clock, self.config.limits, trail, Switch(self.database), tasks)
         corridor = Corridor(directory, clock, log, self.config.limits, books, public_url=self.config.server.public_url)
-        yield House(server, outbox, corridor, clock)
+        yield House(server, outbox, corridor, clock, Watch(directory, self.database, clock, log, profile))
         await books.drain(5)
 
 

@@ -17,11 +17,12 @@ from postroom.events.endpoint import Endpoint
 from postroom.events.watched import Means, Watched
 from postroom.mailbox.directory import Directory
 from postroom.store import leases
+from postroom.store.connection import Connection
 from postroom.store.database import Database
 from postroom.store.leases import Lease
 from tests.noninterference.worlds import HIDDEN, STANDING
 
-TOOL = "events"
+TOOL = "webhook"
 """What the log calls a look, which is no operation."""
 _KINDS = ("message.received", "message.flags", "message.deleted", "mailbox.reset")
 _MAILBOX = "work"
@@ -53,11 +54,17 @@ class Watch:
             except GatewayError as error:
                 if error.code is not Code.NOT_FOUND:
                     raise
-        taken = "DELETE FROM deliveries RETURNING folder, type, body, created, id"
-        rows = await self.database.write(lambda connection: connection.execute(taken).fetchall())
-        return sorted((kind, orjson.loads(body)["data"]) for _, kind, body, _, _ in rows)
+        rows = await self.database.write(_taken)
+        return [(kind, orjson.loads(body)) for kind, body in rows]
 
     async def _held(self) -> Lease:
         if self._lease is None:
             (self._lease,) = await leases.take(self.database, [_MAILBOX], "g_1", self.clock.now(), most=1, alone=True)
         return self._lease
+
+
+def _taken(connection: Connection) -> list[tuple[str, str]]:
+    """All that waits, in the order in which it was written; then nothing does."""
+    rows = connection.execute("SELECT type, body FROM deliveries ORDER BY rowid").fetchall()
+    connection.execute("DELETE FROM deliveries")
+    return list(rows)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from postroom.base.errors import Code, GatewayError
+from postroom.base.errors import GatewayError
 from postroom.events.endpoint import Endpoint
-from postroom.events.watched import Means, Watched, due, glimpse_of
+from postroom.events.watched import HIDES, Means, Watched, due, glimpse_of
 from postroom.mail.model import Shown
 from postroom.mailbox.following import Place
 from postroom.mailbox.notices import DELETED, FLAGS, RECEIVED, RESET, of_mailbox, of_message
@@ -69,7 +69,7 @@ class Arrivals:
             return await glimpse.rows(folder, uid_validity, uids), glimpse.policy
         except GatewayError as error:
             # A folder that was there a moment ago, and is not for somebody with a policy, is hidden from it.
-            if error.code is not Code.NOT_FOUND or endpoint.caller.binding is None:
+            if error.code not in HIDES or endpoint.caller.binding is None:
                 raise
             return {}, glimpse.policy
 
@@ -90,7 +90,7 @@ class Arrivals:
         try:
             await glimpse.may_read(folder)
         except GatewayError as error:
-            if error.code is not Code.NOT_FOUND:
+            if error.code not in HIDES:
                 raise
             return False
         return True

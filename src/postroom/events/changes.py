@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from postroom.base.errors import Code, GatewayError
+from postroom.base.errors import GatewayError
 from postroom.events.endpoint import Endpoint
-from postroom.events.watched import Means, Watched, due, glimpse_of
+from postroom.events.watched import HIDES, Means, Watched, due, glimpse_of
 from postroom.mail.model import Shown
 from postroom.mailbox.notices import DELETED, FLAGS, Notice, of_message
 from postroom.mailbox.numbers import Glimpse
@@ -92,7 +92,7 @@ async def _seen(glimpse: Glimpse | None, others: Sequence[Told]) -> Mapping[int,
     try:
         return await glimpse.rows(others[0].folder, others[0].uid_validity, {one.uid for one in others})
     except GatewayError as error:
-        if error.code is not Code.NOT_FOUND:
+        if error.code not in HIDES:
             raise
         return {}
 

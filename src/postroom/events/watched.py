@@ -49,6 +49,10 @@ class Watched:
         return [endpoint for endpoint in self.endpoints if any(map(endpoint.wants, kinds))]
 
 
+HIDES = (Code.NOT_FOUND, Code.POLICY_DENIED)
+"""What an endpoint meets that may not know of a folder, or not of what is in it."""
+
+
 def watched(mailboxes: Sequence[MailboxConfig]) -> list[Watched]:
     """Those that have somebody to tell, in the configuration's order."""
     found = []
