@@ -199,7 +199,7 @@ class Soak:
         raise RuntimeError(f"nothing is told at port {port}")
 
     async def _deliver(self, chance: random.Random) -> None:
-        left = self.plan.arrivals - self.report.arrivals
+        left = self.plan.arrivals
         while left > 0:
             count = min(left, chance.randint(1, 40))
             messages = [_message(number) for number in range(count)]
