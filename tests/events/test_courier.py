@@ -226,14 +226,14 @@ async def test_where_all_places_are_taken_the_next_free_one_is_for_who_has_none(
     async with receiving() as hanging, receiving(notes) as well:
         hanging.hangs = True
         slow = [desk(tmp_path, hanging, f"slow{number}") for number in range(3)]
-        async with couriering(office, *slow, desk(tmp_path, well, "quick"), seconds=0.4):
+        async with couriering(office, *slow, desk(tmp_path, well, "swift"), seconds=0.4):
             for name in ("slow0", "slow1", "slow2"):
                 for _ in range(20):
                     await office.tell(name)
             await hanging.until(3)
             before = hanging.connections
-            quick = await office.tell("quick")
-            await office.until(quick, "delivered")
+            swift = await office.tell("swift")
+            await office.until(swift, "delivered")
     assert arrived[0] - before <= 3, "it waited for one place to become free, and for no more"
 
 
@@ -348,8 +348,9 @@ async def test_a_claim_that_ran_out_is_anothers_and_who_wakes_late_writes_nothin
         (late,) = await office.database.write(lambda db: courierqueue.claim(db, ("work", "desk"), 2, "asleep", now))
         async with couriering(office, desk(tmp_path, receiver)):
             office.wind(29.9)
+            later = await office.tell("desk")
+            await office.until(later, "delivered")
             assert await office.state(identifier) == "running"
-            assert receiver.posts == []
             office.wind(0.2)
             await office.until(identifier, "delivered", tries=2)
         how = (courierqueue.State.FAILED, courierqueue.Answered(500, "late"))

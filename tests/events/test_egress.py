@@ -189,6 +189,12 @@ async def test_permitting_an_address_permits_no_wrapping_that_goes_elsewhere() -
     assert world.reached == []
 
 
+async def test_permitting_an_address_permits_it_as_ipv6_has_it_too() -> None:
+    world = World(["::ffff:127.0.0.1"])
+    assert (await world.tries("https://hooks.example.com", "127.0.0.1/32")).startswith("no connection")
+    assert [address for address, _, _ in world.reached] == ["127.0.0.1"]
+
+
 async def test_http_needs_its_host_in_a_permitted_network() -> None:
     world = World(["93.184.216.34"], ["10.1.2.3"])
     assert "posted to by http" in await world.tries("http://hooks.example.com", "10.0.0.0/8")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
@@ -49,17 +50,18 @@ def plain(error: GatewayError) -> GatewayError:
 
 
 @asynccontextmanager
-async def listening(*boxes: Box, cursor: str | None = None) -> AsyncIterator[Listener]:
-    clock, stood = HandClock(), [True]
+async def listening(*boxes: Box, cursor: str | None = None, most: float = math.inf) -> AsyncIterator[Listener]:
+    """One whose leave ends once it was told so much."""
+    clock = HandClock()
 
     async def stands() -> bool:
-        return stood[0]
+        return len(listener.told) < most
 
     feed_ = feed(*boxes, clock=clock)
     stream = Stream(feed_, clock, stands, plain)
     await stream.begin(cursor)
+    listener = Listener(stream, clock)
     async with asyncio.TaskGroup() as tasks:
-        listener = Listener(stream, clock)
         running = tasks.create_task(listener.run())
         await listener.hears(1)
         yield listener
@@ -103,13 +105,15 @@ async def test_a_fault_is_told_once_and_so_is_its_end_and_nothing_between_is_los
     good, bad = Box("good"), Box("bad")
     async with listening(good, bad) as heard:
         bad.fault = DOWN
-        for count in (3, 4):
+        for count in (3, 4, 5):
+            asked = bad.asked
             heard.clock.wind(PAUSE)
             await heard.hears(count)
+            await until(lambda asked=asked: bad.asked > asked)
         bad.fault = None
         bad.days.append(1)
         heard.clock.wind(PAUSE)
-        await heard.hears(7)
+        await heard.hears(8)
         assert heard.events[1:] == [
             ("mailbox.unreachable", {"mailbox": "bad", "reason": "refused"}),
             ("mailbox.recovered", {"mailbox": "bad"}),
@@ -140,6 +144,17 @@ async def test_a_cursor_goes_on_after_each_event_though_many_come_at_once() -> N
         await again.hears(131)
         uids = [data["uid"] for kind, data in again.events if kind == "message.received"]
         assert uids == [f"{uid}-17" for uid in range(121, 251)]
+
+
+async def test_each_event_is_told_only_while_it_may_be() -> None:
+    box = Box("one")
+    async with listening(box) as heard:
+        ready = heard.told[0]
+    assert ready is not None
+    box.days = [1] * 9
+    async with listening(box, cursor=ready.cursor, most=4) as heard:
+        await until(lambda: heard.ended)
+        assert [kind for kind, _ in heard.events] == ["ready", *["message.received"] * 3]
 
 
 async def test_a_search_that_gets_no_further_is_not_tried_again_without_end() -> None:

@@ -48,7 +48,8 @@ async def side_by_side(loop: Loop, seed: int) -> tuple[int, Any]:
     async with houses(loop.grounds, pair) as both, AsyncExitStack() as stack:
         streams = [await opened(house, profile, stack) for house in both]
         for step in range(STEPS):
-            what = meanwhile(pair, (both[0].clock, both[1].clock), rng.randrange(2**32))
+            clocks = (both[0].clock, both[1].clock)
+            what = [meanwhile(pair, clocks, rng.randrange(2**32)) for _ in range(rng.randint(1, 5))]
             first, second = [await told(stream) for stream in streams]
             messages += sum(event.type == RECEIVED for event in first)
             if first != second:

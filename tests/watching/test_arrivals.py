@@ -91,8 +91,9 @@ async def test_mail_that_came_between_two_lives_is_told_in_the_second(dovecot: D
         await deliver(dovecot, user, plain("One"), plain("Two"))
 
 
+@pytest.mark.parametrize("is_back", [False, True], ids=["still away in another life", "back by then"])
 async def test_what_came_while_the_server_was_away_is_told_when_it_is_back_and_so_is_that_it_was_away(
-    dovecot: Dovecot, tmp_path: Path
+    dovecot: Dovecot, tmp_path: Path, is_back: bool
 ) -> None:
     user = next(USERS)
     hooks = [endpoint("desk", *ALL), endpoint("bound", *ALL, profile="desk")]
@@ -111,9 +112,10 @@ async def test_what_came_while_the_server_was_away_is_told_when_it_is_back_and_s
                     ("mailbox.unreachable", {"mailbox": "work", "reason": "mail_server"}),
                 ]
                 at.clock.wind(200)
-            # Another life finds it still away, and says nothing of it again.
+            # Another life that finds it still away says nothing of it again.
+            proxy.away = not is_back
             async with at.watching("g_2"):
-                for _ in range(40):
+                for _ in range(0 if is_back else 40):
                     at.clock.wind(30)
                     await asyncio.sleep(0.005)
                 proxy.away = False

@@ -115,6 +115,48 @@ async def test_what_another_policy_hides_by_now_gives_nothing_more(dovecot: Dove
         assert len(await events(at, "bound", DELETED)) == 1
 
 
+async def test_of_what_went_under_another_policy_nobody_can_tell_whether_it_would_be_shown(
+    dovecot: Dovecot, tmp_path: Path
+) -> None:
+    user = next(USERS)
+    hooks = [endpoint("desk", RECEIVED, DELETED), endpoint("bound", RECEIVED, DELETED, profile="desk")]
+    config = configuration(dovecot.port, user, hooks)
+    async with standing(config, tmp_path) as at:
+        async with at.watching():
+            await at.until(at.marked)
+            await told(at, dovecot, user, plain("From Dana"), plain("From Eve", sender="eve@example.org"))
+            await at.until(lambda: at_least(at.due, "bound", 2))
+        at.narrow(DANA)
+        await asyncio.to_thread(changed, dovecot, user, ("STORE", "1:2", "+FLAGS", "(\\Deleted)"))
+        async with at.watching("g_2"):
+            await at.until(lambda: at_least(lambda name: events(at, name, DELETED), "desk", 2))
+            await at.until(lambda: is_forgotten(at, "bound"))
+        assert await events(at, "bound", DELETED) == []
+
+
+async def is_forgotten(at: Standing, name: str) -> bool:
+    return not await listing(at.database, "work", name, "INBOX")
+
+
+async def test_what_is_still_shown_under_another_policy_is_followed_on(dovecot: Dovecot, tmp_path: Path) -> None:
+    user = next(USERS)
+    hooks = [endpoint("desk", RECEIVED), endpoint("bound", RECEIVED, DELETED, profile="desk")]
+    async with standing(configuration(dovecot.port, user, hooks), tmp_path) as at, at.watching():
+        await at.until(at.marked)
+        await told(at, dovecot, user, plain("From Dana"), plain("From Eve", sender="eve@example.org"))
+        await at.until(lambda: at_least(at.due, "bound", 2))
+        at.narrow(DANA)
+        await told(at, dovecot, user, plain("Another of Dana"))
+        await at.until(lambda: remembers(at, "bound", 2))
+        await asyncio.to_thread(changed, dovecot, user, ("STORE", "1:3", "+FLAGS", "(\\Deleted)"))
+        await at.until(lambda: is_forgotten(at, "bound"))
+        assert len(await events(at, "bound", DELETED)) == 1
+
+
+async def remembers(at: Standing, name: str, *uids: int) -> bool:
+    return [one.uid for one in await listing(at.database, "work", name, "INBOX")] == list(uids)
+
+
 async def test_so_many_messages_are_remembered_for_so_long(dovecot: Dovecot, tmp_path: Path) -> None:
     user = next(USERS)
     async with standing(configuration(dovecot.port, user, [endpoint("desk", RECEIVED)]), tmp_path) as at:
