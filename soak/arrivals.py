@@ -93,6 +93,11 @@ class Program:
             *self._command, env=self._environment, stdin=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL
         )
 
+    def send(self, what: signal.Signals) -> None:
+        """Such as SIGSTOP, which it notices nothing of."""
+        if self._process is not None:
+            self._process.send_signal(what)
+
     async def kill(self, away: float) -> None:
         """It is gone for so many seconds."""
         await self.stop(signal.SIGKILL)
@@ -116,22 +121,24 @@ class Soak:
     postgresql: Postgresql | None = None
     """None keeps everything in SQLite."""
     report: Report = field(default_factory=Report)
+    store: str = ""
+    """Where the gateways keep their books, once they run."""
 
     async def run(self) -> Report:
         """Deliver, kill, wait until all was told or the patience is at its end, and count."""
         since, chance = time.monotonic(), random.Random(self.plan.seed)
         async with (
             proxied(self.dovecot.port) as proxy,
-            self._receiver() as (receiver, port),
-            self._gateways(proxy, port) as gateways,
+            self.receiver() as (receiver, port),
+            self.gateways(proxy, port) as gateways,
         ):
-            await self._watching(port)
+            await self.watching(port)
             deaths = asyncio.create_task(self._deaths(chance, proxy, receiver, gateways))
             await self._deliver(chance)
             deaths.cancel()
             await asyncio.wait([deaths])
-            await self._settled()
-        self._count()
+            await self.settled()
+        self.count()
         self.report.seconds = time.monotonic() - since
         return self.report
 
@@ -144,7 +151,7 @@ class Soak:
         return self.folder / "received"
 
     @contextlib.asynccontextmanager
-    async def _receiver(self) -> AsyncIterator[tuple[Program, int]]:
+    async def receiver(self) -> AsyncIterator[tuple[Program, int]]:
         port = free_port()
         command = (sys.executable, "-m", "soak.receiver", str(port), str(self._log))
         receiver = Program(*command, environment=self._environment)
@@ -155,8 +162,9 @@ class Soak:
             await receiver.stop()
 
     @contextlib.asynccontextmanager
-    async def _gateways(self, proxy: Proxy, port: int) -> AsyncIterator[list[Program]]:
+    async def gateways(self, proxy: Proxy, port: int) -> AsyncIterator[list[Program]]:
         store = "sqlite" if self.postgresql is None else self.postgresql.new_database()
+        self.store = store
         gateways = []
         for number in range(self.plan.gateways):
             folder = self.folder / f"gateway{number}"
@@ -186,14 +194,14 @@ class Soak:
         ]
         return {"server": {"listen": "127.0.0.1:0"}, "state_dir": str(state), "store": store, "mailboxes": mailboxes}
 
-    async def _watching(self, port: int) -> None:
+    async def watching(self, port: int) -> None:
         """Until a first message of every mailbox was told: what came before the first look is nobody's news."""
         for _ in range(120):
-            told = {user for user, _ in self._told()}
+            told = {user for user, _ in self.told()}
             if told >= set(self.users):
                 return
             for user in set(self.users) - told:
-                await asyncio.to_thread(self.dovecot.deliver, user, [_message(0)])
+                await asyncio.to_thread(self.dovecot.deliver, user, [message(0)])
                 self.report.arrivals += 1
             await asyncio.sleep(0.5)
         raise RuntimeError(f"nothing is told at port {port}")
@@ -202,7 +210,7 @@ class Soak:
         left = self.plan.arrivals
         while left > 0:
             count = min(left, chance.randint(1, 40))
-            messages = [_message(number) for number in range(count)]
+            messages = [message(number) for number in range(count)]
             await asyncio.to_thread(self.dovecot.deliver, chance.choice(self.users), messages)
             self.report.arrivals += count
             left -= count
@@ -232,7 +240,7 @@ class Soak:
             self.report.deaths[what] += 1
             await asyncio.shield(ways[what]())
 
-    async def _settled(self) -> None:
+    async def settled(self) -> None:
         """Until everything was told, or nothing has come for as long as the longest rest between two attempts."""
         deadline, pause = time.monotonic() + self.plan.patience, 0.2
         while self._left() and time.monotonic() < deadline:
@@ -240,11 +248,11 @@ class Soak:
             pause = min(_SETTLED, pause * 1.5)
 
     def _left(self) -> int:
-        return len(self._owed() - set(self._told()))
+        return len(self.owed() - set(self.told()))
 
-    def _owed(self) -> set[tuple[str, str]]:
+    def owed(self) -> set[tuple[str, str]]:
         """What lies there and must be told: all from the first that was, since what is older is nobody's news."""
-        told = self._told()
+        told = self.told()
         first = {user: min(_order(one) for one in told if one[0] == user) for user in self.users}
         return {one for one in self._there() if _order(one) >= first[one[0]]}
 
@@ -264,7 +272,7 @@ class Soak:
             return []
         return [line.split(" ", 3) for line in self._log.read_text().split("\n")[:-1]]
 
-    def _told(self) -> dict[tuple[str, str], set[str]]:
+    def told(self) -> dict[tuple[str, str], set[str]]:
         """Event ids by user and uid."""
         told = defaultdict[tuple[str, str], set[str]](set)
         for name, _, _, body in self._lines():
@@ -272,13 +280,13 @@ class Soak:
             told[data["mailbox"], data["uid"]].add(name)
         return told
 
-    def _count(self) -> None:
-        report, told, bodies = self.report, self._told(), defaultdict[str, set[str]](set)
+    def count(self) -> None:
+        report, told, bodies = self.report, self.told(), defaultdict[str, set[str]](set)
         lines = self._lines()
         for name, digest, verdict, _ in lines:
             bodies[name].add(digest)
             report.forged += verdict != "signed"
-        there = self._owed()
+        there = self.owed()
         report.arrivals, report.posts, report.events = len(there), len(lines), len(bodies)
         report.missing = sorted("/".join(one) for one in there - told.keys())
         report.twice = sorted("/".join(one) for one, names in told.items() if len(names) > 1)
@@ -305,6 +313,7 @@ def _order(one: tuple[str, str]) -> int:
     return int(one[1].partition("-")[0])
 
 
-def _message(number: int) -> bytes:
+def message(number: int) -> bytes:
+    """One that is new in every mailbox."""
     head = f"From: a@x.example\r\nSubject: {number}\r\nMessage-ID: <{random.random()}@x.example>\r\n\r\n"
     return f"{head}Hello.\r\n".encode()
