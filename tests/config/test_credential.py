@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from anyio.lowlevel import checkpoint
 
 from postroom.base.secret import Secret
 from postroom.config.credential import (
@@ -137,6 +138,22 @@ async def test_a_command_ends_when_nobody_waits_for_it_any_more(tmp_path: Path) 
         with pytest.raises(asyncio.CancelledError):
             await waiting
         assert await asyncio.to_thread(reader.read) == b""
+
+
+async def test_a_command_ends_that_nobody_waits_for_any_more_while_it_starts(tmp_path: Path) -> None:
+    pipe = tmp_path / "alive"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    command = CommandCredential(("sh", "-c", f"exec 3>{pipe}; echo started >&3; sleep 600 & sleep 600"))
+    waiting = asyncio.ensure_future(command.reveal())
+    await checkpoint()  # it is being started, and nobody has heard of it yet
+    os.set_blocking(reader, True)
+    assert os.read(reader, 100) == b"started\n"  # the loop does not go on meanwhile
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert await asyncio.to_thread(os.read, reader, 100) == b""
+    os.close(reader)
 
 
 async def test_a_pipe_in_the_place_of_a_file_is_refused_and_never_waited_for(tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ class CommandCredential:
 
     async def _run(self, name: str) -> tuple[int, bytes]:
         """Status and output; a program that prints too much is ended."""
-        process = await self._start(name)
+        process = await self._started(name)
         try:
             async with asyncio.timeout(_COMMAND_SECONDS):
                 output = await _output(process)
@@ -101,6 +101,16 @@ class CommandCredential:
             raise CredentialError(f"{name} did not end within {_COMMAND_SECONDS:.0f} seconds") from None
         except asyncio.CancelledError:
             await _end(process)
+            raise
+
+    async def _started(self, name: str) -> Process:
+        """The process. One that nobody waits for any more while it starts is ended, and its children with it."""
+        starting = asyncio.ensure_future(self._start(name))
+        try:
+            return await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            with suppress(CredentialError):
+                await _end(await starting)
             raise
 
     async def _start(self, name: str) -> Process:
