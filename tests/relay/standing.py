@@ -97,7 +97,7 @@ def post(
     with running_smtp(dovecot.certificate, dovecot.folder / "key.pem", letterbox) as port:
         text, tokens = configuration(wanted, dovecot, port, user, known)
         file = folder / "postroom.yaml"
-        file.write_text(f"{stores.setting_of(folder / 'state')}\n{text}")
+        file.write_text(f"{text}{stores.setting_of(folder / 'state')}\n")
         file.chmod(0o600)
         with gateway_thread(file, tokens, clock) as gateway:
             yield Post(gateway, dovecot, user, letterbox)

@@ -9,6 +9,8 @@ from postroom.store.database import Database
 
 _MINUTE = 60_000_000
 """Microseconds."""
+_SKEW = _MINUTE
+"""Clocks of hosts may differ by as much; what is noted from further ahead was noted before a clock was set back."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TAKE = """
     INSERT INTO call_rates (token, full_at) VALUES (?, ?)
@@ -28,7 +30,8 @@ async def take(db: Database, token: str, per_minute: int, burst: int, now: datet
 def _take(connection: Connection, token: str, per_minute: int, burst: int, now: datetime) -> int:
     moment, each = (now - _EPOCH) // timedelta(microseconds=1), -(-_MINUTE // per_minute)
     row = connection.execute("SELECT full_at FROM call_rates WHERE token = ?", (token,)).fetchone()
-    full_at = max(row[0] if row else 0, moment) + each
+    known = row[0] if row and row[0] <= moment + burst * each + _SKEW else 0
+    full_at = max(known, moment) + each
     early = full_at - moment - burst * each
     if early > 0:
         return -(-early // 1_000_000)
