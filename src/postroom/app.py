@@ -113,7 +113,6 @@ async def _listening(config: Config, gate: _Gate, inside: _Inside, tasks: asynci
         watching.board.close()
         for task in running:
             task.cancel()
-        await asyncio.wait(running)  # what they write is written before the store closes
 
 
 @asynccontextmanager
