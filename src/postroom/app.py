@@ -110,7 +110,6 @@ async def _listening(config: Config, inside: Inside, tasks: asyncio.TaskGroup) -
         watching.board.close()
         for task in running:
             task.cancel()
-        await asyncio.wait(running)  # what they write is written before the store closes
 
 
 async def _directory(config: Config, database: Database, clock: Clock, log: Log) -> Directory:
