@@ -202,8 +202,9 @@ async def test_a_secret_is_nowhere_but_in_its_file(tmp_path: Path, dovecot: Dove
 
 
 async def test_a_replay_keeps_id_and_body_on_both_surfaces(tmp_path: Path, dovecot: Dovecot) -> None:
-    async with receiving() as receiver, desk(tmp_path, dovecot, receiver, ALL) as standing:
-        (told,) = await queued(standing, "all")
+    clock = HandClock()
+    async with receiving() as receiver, desk(tmp_path, dovecot, receiver, ALL, clock=clock) as standing:
+        (told,) = await queued(standing, "all", clock=clock)
         await receiver.until(1)
         await becomes(standing, "delivered")
         answer = await standing.http("POST", f"{DELIVERIES}/{told}/replay")
@@ -237,30 +238,32 @@ async def test_what_cannot_be_queued_again_says_what_to_do(tmp_path: Path, dovec
         answer = await standing.http("POST", f"{DELIVERIES}/{identifier}/replay")
         return answer.status_code, answer.json()["error"]
 
-    async with receiving() as receiver:
-        receiver.hangs = True
-        async with desk(tmp_path, dovecot, receiver, ALL) as standing:
-            code, error = await replayed(f"evt_{0:032x}")
-            assert (code, error["code"]) == (404, "not_found")
-            (running_one,) = await queued(standing, "all")
-            await receiver.until(1)
-            code, error = await replayed(running_one)
+    clock = HandClock()
+    async with receiving() as receiver, desk(tmp_path, dovecot, receiver, ALL, clock=clock) as standing:
+        code, error = await replayed(f"evt_{0:032x}")
+        assert (code, error["code"]) == (404, "not_found")
+        (told,) = await queued(standing, "all", clock=clock)
+        await becomes(standing, "delivered")
+        async with standing.store() as store:
+
+            async def changed(change: str) -> None:
+                await store.write(lambda db: db.execute(f"UPDATE deliveries SET {change}") and None)  # noqa: S608
+
+            await changed("state = 'running', ended = NULL, owner = 'another', next_at = '2027'")
+            code, error = await replayed(told)
             assert (code, error["details"]["reason"], error["details"]["retryable"]) == (409, "in_progress", True)
-            async with standing.store() as store:
-                now = SystemClock().now()
-                await store.write(
-                    lambda db: db.execute("UPDATE deliveries SET state = 'failed', ended = next_at") and None
-                )
-                await store.write(lambda db: endpoints.disable(db, ("work", "all"), "gone", now))
-                code, error = await replayed(running_one)
-                assert (code, error["details"]["reason"]) == (409, "endpoint_disabled")
-                assert "postroom webhook enable work all" in error["message"]
-                await store.write(lambda db: db.execute("UPDATE deliveries SET endpoint = 'old'") and None)
-            code, error = await replayed(running_one)
-            assert (code, error["details"]["reason"]) == (409, "endpoint_gone")
-            assert (await standing.http("POST", f"{DELIVERIES}/{running_one}/replay", "reader")).status_code == 403
-            assert (await standing.http("GET", DELIVERIES, "reader")).status_code == 403
-            assert (await standing.http("GET", DELIVERIES, "bound")).status_code == 403
+            await changed("state = 'failed', ended = created")
+            await store.write(lambda db: endpoints.disable(db, ("work", "all"), "gone", clock.now()))
+            code, error = await replayed(told)
+            assert (code, error["details"]["reason"]) == (409, "endpoint_disabled")
+            assert "postroom webhook enable work all" in error["message"]
+            await changed("endpoint = 'old'")
+        code, error = await replayed(told)
+        assert (code, error["details"]["reason"]) == (409, "endpoint_gone")
+        assert (await standing.http("POST", f"{DELIVERIES}/{told}/replay", "reader")).status_code == 403
+        assert (await standing.http("GET", DELIVERIES, "reader")).status_code == 403
+        assert (await standing.http("GET", DELIVERIES, "bound")).status_code == 403
+    assert len(receiver.posts) == 1
 
 
 async def test_a_policy_that_was_tightened_between_an_event_and_its_retry_is_obeyed(
