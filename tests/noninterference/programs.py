@@ -12,7 +12,7 @@ from postroom.operations.operation import Operation, Surface
 from tests.noninterference.arguments import ARGUMENTS, OF_MAIL, OFTEN, RARE, Choosing, Make
 from tests.noninterference.history import Asked
 
-_NO_HOLDER = frozenset({"audit_log", "health_check"})
+_NO_HOLDER = frozenset({"audit_log", "health_check", "webhook_deliveries", "replay_webhook"})
 """Operations that no bound token can be offered: they want the scope `admin`."""
 
 
