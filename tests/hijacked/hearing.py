@@ -82,6 +82,7 @@ def over_http(world: World) -> list[Answer]:
         ("/attachments/2", "download_attachment"),
         ("/audit", "audit_log"),
         ("/health/mailboxes", "health_check"),
+        (f"{mailbox}/webhooks/deliveries", "webhook_deliveries"),
     ):
         assert world.fetch(path, operation) in (400, 403, 404), path
     return []
@@ -183,6 +184,8 @@ def hearing() -> Iterator[Route]:
     yield Route("who is in a conversation", "r r r r -", thread)
     yield Route("the audit", "- - - - -", call("audit_log"))
     yield Route("servers' health", "- - - - -", call("health_check"))
+    yield Route("what webhooks were told", "- - - - -", call("webhook_deliveries"))
+    yield Route("what webhooks are told again", "- - - - -", call("replay_webhook", delivery_id=f"evt_{0:032x}"))
     yield Route("tools that there are not", "- - - - -", call("approve_hold", hold_id="h1"))
     yield from _damage()
 

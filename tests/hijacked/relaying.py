@@ -120,6 +120,7 @@ _QUERIES = [
 _FOREIGN_TOOLS = (
     *("send", "reply", "create_draft", "send_draft", "move_messages", "delete_message", "create_folder", "set_labels"),
     *("get_raw_message", "get_attachment", "audit_log", "health_check", "mailboxes", "inbox"),
+    *("webhook_deliveries", "replay_webhook"),
 )
 
 
