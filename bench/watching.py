@@ -27,6 +27,8 @@ _FEW = 20
 AT_MOST_KB = 60.0
 _WAITERS = 200
 _PATIENCE = 180.0
+_SETTLED = 170.0
+"""Seconds after which what was opened for the first look is closed again."""
 _CALM = 30.0
 """Seconds over which an idle process is looked at."""
 
@@ -93,7 +95,7 @@ def _measured(folder: Path, port: int, certificate: Path, count: int) -> Watched
     """`kilobytes` are those of the whole process."""
     with _gateway(folder, port, certificate, count) as running:
         _await(lambda: _connections(running.pid, port) >= count, f"{count} mailboxes are not watched")
-        time.sleep(5)  # what was opened for the first look is put away
+        time.sleep(_SETTLED)
         kilobytes = _kilobytes(running.pid)
         before = _cpu(running.pid)
         time.sleep(_CALM)

@@ -138,6 +138,7 @@ async def _kept(config: Config, inside: Inside, before: str, tasks: asyncio.Task
         succession.keep(),
         database.keep_listening(clock),
         journal.keep_settling(inside.directory.is_in_sent, trail),
+        inside.directory.keep_tidy(),
     )
     keepers = [tasks.create_task(one) for one in keeping]
     try:

@@ -11,7 +11,7 @@ from postroom.base.tls import Endpoint
 from postroom.imap.admission import REFUSED_REST, Server, rest_after
 from postroom.imap.conversation import Deadlines
 from postroom.imap.faults import BusyFault, ConnectFault, CredentialFault, LoginFault, RefusedFault
-from postroom.imap.pool import CROWDED_REST, Pool
+from postroom.imap.pool import CROWDED_REST, KEPT_SECONDS, Pool
 from tests.servers.peer import Peer, listening
 from tests.servers.ports import refusing_port
 
@@ -55,6 +55,24 @@ async def test_a_connection_is_kept_and_found_with_its_folder_open() -> None:
                 assert connection.selected.uid_validity == 17
         assert peer.connections == 1
         assert [line.split(b" ", 1)[1] for line in peer.heard[1:]] == [b'EXAMINE "INBOX"', b"NOOP", b"NOOP"]
+        pool.close()
+
+
+async def test_a_connection_that_nobody_uses_is_closed_after_a_while_and_no_other() -> None:
+    async with listening(obliging) as peer:
+        clock = HandClock()
+        pool = pool_at(peer.port, clock)
+        async with pool.connection(b"INBOX") as used, pool.connection(b"Sent") as unused:
+            pool.tidy()
+            clock.wind(KEPT_SECONDS)
+        clock.wind(KEPT_SECONDS / 2)
+        async with pool.connection(b"INBOX"):
+            pass
+        clock.wind(KEPT_SECONDS / 2)
+        pool.tidy()
+        assert (used.closed, unused.closed) == (False, True)
+        async with pool.connection(b"INBOX") as again:
+            assert again is used
         pool.close()
 
 

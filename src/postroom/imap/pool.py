@@ -36,6 +36,10 @@ class _Wanted:
         return selected is not None and selected.name == self.folder and not (self.changes and selected.examined)
 
 
+KEPT_SECONDS = 120.0
+"""How long a connection is kept that nobody uses."""
+
+
 class Pool:
     """Hands out connections, at most `server.connections` at once; `Admission` opens and logs in."""
 
@@ -49,6 +53,7 @@ class Pool:
         self._back = asyncio.Event()
         self._opened: WeakKeyDictionary[Connection, float] = WeakKeyDictionary()
         self._woken: WeakKeyDictionary[Connection, float] = WeakKeyDictionary()
+        self._left: WeakKeyDictionary[Connection, float] = WeakKeyDictionary()
         self._spare: Connection | None = None
         self._no_spare_before = 0.0
         self._closed = False
@@ -97,6 +102,13 @@ class Pool:
         self._closed = True
         while self._idle:
             self._idle.pop().close()
+
+    def tidy(self) -> None:
+        """Close what nobody has used for a while: a server's room is for whoever needs it, and so is memory."""
+        before = self.ago(KEPT_SECONDS)
+        for connection in [one for one in self._idle if self._left[one] <= before]:
+            self._idle.remove(connection)
+            connection.close()
 
     async def probe(self) -> None:
         """Connect and log in once, whatever rest is due: a person asked. Raises an `ImapFault`."""
@@ -217,6 +229,7 @@ class Pool:
         if self._closed or connection.closed:
             connection.close()
         else:
+            self._left[connection] = self._clock.monotonic()
             self._idle.append(connection)
 
 

@@ -187,6 +187,10 @@ class Account:
         except ImapFault as fault:
             raise imap_error(fault, self.name) from fault
 
+    def tidy(self) -> None:
+        """Close connections that nobody has used for a while."""
+        self._pool.tidy()
+
     def close(self) -> None:
         self._pool.close()
 

@@ -35,6 +35,7 @@ from postroom.mailbox.watching import Watching
 from postroom.policy.effective import Policy
 from postroom.policy.snapshot import Policies
 
+_TIDY_SECONDS = 30.0
 _MOST_NAMED = 20
 """Mailboxes that an error names in its sentence."""
 
@@ -159,6 +160,14 @@ class Directory:
     def cursors(self, caller: Caller, bound: Sequence[bytes]) -> Cursors:
         """Cursors of a list that is of no mailbox; `bound` is what must be the same when it goes on."""
         return Cursors(self._seal, caller.identity, bound)
+
+    async def keep_tidy(self) -> None:
+        """For as long as the process runs: close connections that nobody uses."""
+        while True:
+            await self._clock.sleep(_TIDY_SECONDS)
+            for entry in self._entries:
+                if entry.account is not None:
+                    entry.account.tidy()
 
     def close(self) -> None:
         for entry in self._entries:
