@@ -286,6 +286,47 @@ async def test_a_gap_that_was_told_once_is_not_altered_and_the_next_one_counts_f
     assert len(told) <= 2
 
 
+async def test_gaps_of_an_endpoint_that_fails_for_days_take_the_place_of_few_events(
+    office: Office, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deliveries, "MOST_WAITING", 20)
+    port = refusing_port()
+    known = endpoint(tmp_path, "desk", f"http://127.0.0.1:{port}", ports=[str(port)])
+    async with couriering(office, known):
+        for _ in range(80):
+            await office.tell("desk")
+            for (one,) in await office.ask("SELECT id FROM deliveries WHERE next_at <= created AND ended IS NULL"):
+                await office.until_it(one, "tries > 0 OR ended IS NOT NULL")
+            office.wind(60)
+    waiting = dict(await office.ask("SELECT type, COUNT(*) FROM deliveries WHERE ended IS NULL GROUP BY type"))
+    assert 1 <= waiting["gap"] <= 5
+    assert sum(waiting.values()) == 20
+    counted = [json.loads(body) for (body,) in await office.ask("SELECT body FROM deliveries WHERE type = 'gap'")]
+    pushed = "SELECT COUNT(*) FROM deliveries WHERE said = 'too many events were waiting'"
+    assert [(sum(one["data"]["dropped"] for one in counted),)] == await office.ask(pushed)
+
+
+async def test_messages_that_cannot_be_looked_for_keep_no_others_of_the_endpoint_for_good(
+    office: Office, tmp_path: Path
+) -> None:
+    async def still_shown(_: Endpoint, message: Named) -> Sight:
+        return Sight.UNKNOWN if message.folder == "Locked" else Sight.SHOWN
+
+    async with receiving() as receiver:
+        bound = desk(tmp_path, receiver, user="ana", profile="all")
+        async with couriering(office, bound, still_shown=still_shown):
+            pass
+        locked = [await office.tell("desk", **{**MESSAGE, "folder": "Locked"}) for _ in range(2)]
+        others = [await office.tell("desk", **MESSAGE) for _ in range(5)]
+        async with couriering(office, bound, still_shown=still_shown):
+            for one in locked:
+                await office.until_it(one, "state = 'due' AND next_at > created")
+            office.wind(31)
+            for one in others:
+                await office.until(one, "delivered")
+    assert not {await office.state(one) for one in locked} - {"due", "running"}
+
+
 @pytest.mark.parametrize("profile", ["all", None])
 async def test_before_each_attempt_for_a_bound_endpoint_its_message_is_looked_for(
     office: Office, tmp_path: Path, profile: str | None
@@ -306,13 +347,13 @@ async def test_before_each_attempt_for_a_bound_endpoint_its_message_is_looked_fo
             return
         await office.until_it(first, "state = 'due' AND next_at > created AND tries = 0")
         ((next_at,),) = await office.ask("SELECT next_at FROM deliveries")
-        assert datetime.fromisoformat(next_at) - office.clock.now() == timedelta(seconds=30)
+        assert datetime.fromisoformat(next_at) - office.clock.now() == timedelta(seconds=31)
         of_no_message = await office.tell("desk", "send.outcome")
         await office.until(of_no_message, "delivered")
         deleted = await office.tell("desk", "message.deleted", **MESSAGE)
         await office.until(deleted, "delivered")
         seen["sight"] = Sight.SHOWN
-        office.wind(30)
+        office.wind(31)
         await office.until(first, "delivered", tries=1)
         seen["sight"] = Sight.HIDDEN
         hidden = [await office.tell("desk", event, **MESSAGE) for event in ("message.received", "message.flags")]

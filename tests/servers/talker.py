@@ -23,6 +23,8 @@ class Talker:
     begins: bool = True
     """An IDLE is answered at all."""
     folders: dict[str, list[int]] = field(default_factory=lambda: {"INBOX": [3, 5, 7], "Work": []})
+    refusals: dict[str, str] = field(default_factory=dict)
+    """What it answers to whoever opens one of these folders."""
     uid_validity: int = 17
     commands: list[str] = field(default_factory=list)
     logins: int = 0
@@ -80,6 +82,9 @@ class Talker:
             self.changed.set()
             if word in ("EXAMINE", "SELECT"):
                 name = line.split('"')[1]
+                if name in self.refusals:
+                    await peer.says(f"{tag} {self.refusals[name]}".encode())
+                    continue
                 if name not in self.folders:
                     await peer.says(f"{tag} NO [NONEXISTENT] no such folder".encode())
                     continue

@@ -117,3 +117,39 @@ async def test_a_message_that_cannot_be_looked_at_now_is_not_passed_over(
 
 async def failed(at: Standing, times: int) -> bool:
     return at.log.getvalue().count('"event":"watch.failed"') >= times
+
+
+@pytest.mark.parametrize("refusal", ["NO [NOPERM] not yours", "NO it is broken"])
+async def test_a_folder_that_the_server_does_not_open_keeps_no_other_from_being_told_of(
+    refusal: str, tmp_path: Path
+) -> None:
+    talker = Talker(folders={"Locked": [1], "INBOX": [3]}, refusals={"Locked": refusal})
+    hooks = [endpoint("desk", RECEIVED, "mailbox.unreachable")]
+    async with talking(talker) as server:
+        config = configuration(server.port, "ana", hooks, ["Locked", "INBOX"])
+        async with standing(config, tmp_path) as at, at.watching():
+            await at.until(at.marked)
+            await talker.add("INBOX", 9)
+            await at.until(lambda: told_so_many(at, 1, 0), pace=1)
+            await at.until(lambda: failed(at, 5), pace=1)
+            assert [kind for kind, _ in await at.due("desk")] == [RECEIVED], "the server can be reached all the time"
+
+
+@pytest.mark.parametrize("flag", ["a\u00a0b", "a\x1cb", '"a b"', "a\x00b"])
+async def test_a_flag_that_is_no_word_is_not_told_again_and_again(
+    flag: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talker, answer = Talker(), Talker._answer
+
+    def flagged(self: Talker, line: str, name: str) -> list[bytes]:
+        return [told.replace(b"FLAGS ()", f"FLAGS (urgent {flag})".encode()) for told in answer(self, line, name)]
+
+    monkeypatch.setattr(Talker, "_answer", flagged)
+    async with talking(talker) as server:
+        config = configuration(server.port, "ana", [endpoint("desk", RECEIVED, "message.flags")])
+        async with standing(config, tmp_path) as at, at.watching():
+            await at.until(at.marked)
+            for uid in (9, 10, 11):
+                await talker.add("INBOX", uid)
+                await at.until(lambda uid=uid: told_so_many(at, uid - 8, 0), pace=1)
+            assert [kind for kind, _ in await at.due("desk")] == [RECEIVED] * 3

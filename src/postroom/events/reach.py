@@ -6,6 +6,7 @@ from postroom.base.errors import Code, GatewayError
 from postroom.events.endpoint import Endpoint
 from postroom.events.watched import Means, Watched, due, glimpse_of
 from postroom.mailbox.discretion import discreet
+from postroom.mailbox.faults import is_refused
 from postroom.mailbox.notices import RECOVERED, UNREACHABLE, of_mailbox
 from postroom.store import marks
 from postroom.store.deliveries import Due
@@ -75,5 +76,5 @@ def reason_of(error: GatewayError) -> str:
 
 
 def is_out_of_reach(error: GatewayError) -> bool:
-    """Whether it is the mail server that fails."""
-    return error.code is Code.IMAP_ERROR
+    """Whether it is the mail server that fails, and not that it refuses what it was asked for."""
+    return error.code is Code.IMAP_ERROR and not is_refused(error)

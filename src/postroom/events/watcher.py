@@ -64,17 +64,19 @@ class Watcher:
         return rest_after(self._failures, self._means.chance())
 
     async def _looked(self, spots: Iterable[Spot], lease: Lease) -> bool:
-        try:
-            for _, folder in spots:
+        """A folder that the server does not open keeps no other from being looked at."""
+        all_well = True
+        for _, folder in spots:
+            try:
                 await self._look(folder, lease)
-        except GatewayError as error:
-            reason = reason_of(error)
-            self._means.log.warning("watch.failed", mailbox=self.mailbox, reason=reason, attempt=self._failures + 1)
-            if is_out_of_reach(error):
-                await self._reach.failed(error, lease)
-            return False
+            except GatewayError as error:
+                all_well, reason = False, reason_of(error)
+                self._means.log.warning("watch.failed", mailbox=self.mailbox, reason=reason, attempt=self._failures + 1)
+                if is_out_of_reach(error):
+                    await self._reach.failed(error, lease)
+                    return False
         await self._reach.succeeded(lease)
-        return True
+        return all_well
 
     async def _look(self, folder: str, lease: Lease) -> None:
         """A folder that is not there keeps no other from being looked at."""

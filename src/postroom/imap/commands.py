@@ -231,8 +231,9 @@ def _merge(into: Items, pairs: Mapping[str, Token]) -> None:
 
 @lru_cache(maxsize=256)
 def _flags(flags: tuple[bytes, ...]) -> frozenset[str]:
-    """\\Recent tells of this session and of no message (gone in RFC 9051)."""
-    return frozenset(text for flag in flags if (text := as_text(flag)) and text != "\\Recent")
+    """\\Recent tells of this session and of no message (gone in RFC 9051); what has a blank in it is no flag."""
+    words = (text for flag in flags if (text := as_text(flag)) and text != "\\Recent")
+    return frozenset(word for word in words if word.isprintable() and " " not in word)
 
 
 def _section(name: str) -> tuple[str, int]:

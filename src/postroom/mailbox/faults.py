@@ -65,6 +65,11 @@ def refusal(fault: RefusedFault, mailbox: str) -> GatewayError:
     return imap_error(BusyFault("the server cannot do this now") if fault.code in _BUSY else fault, mailbox)
 
 
+def is_refused(error: GatewayError) -> bool:
+    """Whether the server answered, and would not do this."""
+    return error.details.get("reason") == RefusedFault.reason
+
+
 def read_only(folder: str) -> GatewayError:
     """A folder that the server opens for reading alone."""
     return GatewayError(

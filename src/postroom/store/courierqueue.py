@@ -13,6 +13,7 @@ from postroom.store.times import from_text, to_text
 
 HELD = timedelta(seconds=30)
 """How long an attempt may take; what is claimed longer was left behind, and is due again."""
+_BEHIND = timedelta(seconds=1)
 KEPT = timedelta(days=30)
 MOST_KEPT = 10_000
 """Ended deliveries that are kept for each endpoint."""
@@ -113,9 +114,12 @@ def again(connection: Connection, one: Claimed, owner: str, answered: Answered, 
 
 
 def put_off(connection: Connection, one: Claimed, owner: str, at: datetime) -> None:
-    """No attempt was made; nor will one be before that time, of anything about messages for the same endpoint."""
+    """No attempt was made; nor will one be before that time, of anything about messages for the same endpoint.
+
+    The others come first then: it may be that this message alone cannot be looked for.
+    """
     moment = to_text(at)
-    connection.execute(_UNTRIED, (moment, one.id, owner))
+    connection.execute(_UNTRIED, (to_text(at + _BEHIND), one.id, owner))
     connection.execute(_PUT_OFF, (moment, one.mailbox, one.endpoint, moment))
 
 

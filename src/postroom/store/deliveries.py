@@ -39,6 +39,9 @@ _UNTOLD_GAP = """
     SELECT id, body FROM deliveries
     WHERE mailbox = ? AND endpoint = ? AND ended IS NULL AND type = 'gap' AND state = 'due' AND tries = 0
 """
+_LATEST_GAP = """
+    SELECT MAX(next_at) FROM deliveries WHERE mailbox = ? AND endpoint = ? AND ended IS NULL AND type = 'gap'
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +68,7 @@ def enqueue(connection: Connection, due: Iterable[Due], now: datetime) -> None:
         disabled, gaps = connection.execute(_KNOWN, (mailbox, endpoint)).fetchone() or (None, 0)
         if disabled is None:
             for one in group:
-                _insert(connection, one, now)
+                _insert(connection, one, now, to_text(now))
             _bound(connection, mailbox, endpoint, now, tells=bool(gaps))
             connection.announce(DELIVERIES, mailbox)
 
@@ -80,9 +83,9 @@ def new_id() -> str:
     return f"evt_{secrets.token_hex(16)}"
 
 
-def _insert(connection: Connection, one: Due, now: datetime) -> None:
-    where, moment = (one.folder, one.uid_validity, one.uid), to_text(now)
-    connection.execute(_INSERT, (new_id(), one.mailbox, one.endpoint, one.type, one.body, *where, moment, moment))
+def _insert(connection: Connection, one: Due, now: datetime, at: str) -> None:
+    what = (one.mailbox, one.endpoint, one.type, one.body, one.folder, one.uid_validity, one.uid)
+    connection.execute(_INSERT, (new_id(), *what, to_text(now), at))
 
 
 def _bound(connection: Connection, mailbox: str, endpoint: str, now: datetime, *, tells: bool) -> None:
@@ -97,8 +100,14 @@ def _bound(connection: Connection, mailbox: str, endpoint: str, now: datetime, *
         return
     if gap is None:
         body = body_of(GAP, now, {"mailbox": mailbox, "dropped": pushed})
-        _insert(connection, Due(mailbox, endpoint, GAP, body), now)
+        _insert(connection, Due(mailbox, endpoint, GAP, body), now, _next_gap(connection, mailbox, endpoint, now))
     else:
         told = orjson.loads(gap[1])
         told["data"]["dropped"] += pushed
         connection.execute("UPDATE deliveries SET body = ? WHERE id = ?", (orjson.dumps(told).decode(), gap[0]))
+
+
+def _next_gap(connection: Connection, mailbox: str, endpoint: str, now: datetime) -> str:
+    """With the last that was attempted in vain: until then it counts on, or gaps would take the place of events."""
+    (latest,) = connection.execute(_LATEST_GAP, (mailbox, endpoint)).fetchone()
+    return max(to_text(now), latest or "")
