@@ -39,7 +39,7 @@ async def filled(folder: Path) -> None:
     database = await Database.open(folder / "state" / FILE_NAME)
     claim = Claim("r_1", "agent", "key", False, "print", "work", "<a@example.org>")
     await sends.claim(database, claim, 5, NOW)
-    await sends.accepted(database, "r_1", {"outcome": "accepted", "to": ["é"]})
+    await sends.accepted_soon(database, "r_1", {"outcome": "accepted", "to": ["é"]})
     await spending.spend(database, "agent", "moves", 3, 10, NOW)
     own = Own(database, "ana/desk", "work")
     await own.note_sent(OwnMessage("<1@a>", NOW, ("bo@example.com",), 1, 100, held=True))

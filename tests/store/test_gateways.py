@@ -43,7 +43,7 @@ async def test_what_another_living_gateway_is_sending_is_under_way(db: Database,
     if handed:
         await sends.handing(db, "r_1", ANSWER, "a")
     assert await sends.claim(db, AGAIN, 0, START, "b") == Claimed(is_under_way=True)
-    await sends.accepted(db, "r_1", ANSWER)
+    await sends.accepted_soon(db, "r_1", ANSWER)
     known = (await sends.claim(db, AGAIN, 0, START, "b")).known
     assert known is not None
     assert known.state is State.ACCEPTED
