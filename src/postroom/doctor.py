@@ -21,7 +21,7 @@ from postroom.precautions import passwords_open_to_others, passwords_written_out
 from postroom.store import tokens
 from postroom.store.auditcheck import verify
 from postroom.store.audithead import FILE_NAME as HEAD
-from postroom.store.audithead import read_head
+from postroom.store.audithead import missing_head, read_head
 from postroom.store.database import FILE_NAME as DATABASE
 from postroom.store.database import Database
 from postroom.store.tokens import TokenRecord
@@ -153,7 +153,7 @@ async def _of_audit(config: Config, database: Database) -> list[Ailment]:
     head = read_head(config.state_dir)  # before the records: more may be added meanwhile, never fewer
     verdict = await verify(database, [head] if head else [])
     if head is None and verdict.records:
-        return [Ailment(Weight.REPAIR, f"{HEAD} is missing: whether the audit was cut cannot be told without it.")]
+        return [Ailment(Weight.REPAIR, f"{missing_head(shared=database.is_shared)}.")]
     if verdict.findings:
         sentence = f"The audit trail is not whole, first at {verdict.findings[0]}; see postroom audit verify."
         return [Ailment(Weight.REPAIR, sentence)]

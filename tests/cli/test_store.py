@@ -55,6 +55,20 @@ def rows(folder: Path, kind: str) -> dict[str, list[object]]:
     return {name: sorted(map(str, stores.sql(state, f"SELECT * FROM {name}", kind=kind))) for name in names.split(", ")}  # noqa: S608 - names of ours
 
 
+def test_a_gateway_that_joins_a_store_is_told_why_it_has_no_head_of_the_audit_yet(tmp_path: Path) -> None:
+    first, second, shared = tmp_path / "first", tmp_path / "second", url(tmp_path)
+    first.mkdir(), second.mkdir()
+    assert run(first, shared, "stop").exit_code == 0
+    hint = "; if no gateway was started with this state_dir yet, start it"
+    for words in (("audit", "verify"), ("doctor",)):
+        joining = run(second, shared, *words)
+        assert (joining.exit_code, hint in joining.output) == (1, True)
+    run(tmp_path, "sqlite", "stop")
+    (tmp_path / "state" / "audit.head").unlink()
+    assert "audit.head is missing" in (alone := run(tmp_path, "sqlite", "audit", "verify").output)
+    assert hint not in alone
+
+
 @pytest.mark.parametrize("kind", stores.KINDS)
 def test_a_store_is_brought_up_to_date_without_a_gateway(tmp_path: Path, kind: str) -> None:
     setting = "sqlite" if kind == "sqlite" else url(tmp_path)

@@ -54,7 +54,14 @@ def cut_off(tmp_path: Path) -> None:
         (f"postgresql://u:{PASSWORD}@127.0.0.1:{{port}}/d?sslmode=nonsense{PASSWORD}", "is not understood"),
         (f"postgresql://u:{PASSWORD}@127.0.0.1:99999/d", "is not understood|cannot be reached"),
         (f"postgresql://postroom:{PASSWORD}@127.0.0.1:{{port}}/postgres?nonsense=1", 'parameter "nonsense"'),
-        (f"postgresql://postroom:{PASSWORD}@127.0.0.1:{{port}}/postgres?sslmode=require", "cannot be reached|SSL"),
+        (
+            f"postgresql://postroom:{PASSWORD}@127.0.0.1:{{port}}/postgres?sslmode=require",
+            "reached: .*; it asks for TLS: ",
+        ),
+        (
+            f"postgresql://u:{PASSWORD}@127.0.0.1:{{port}}/d?sslmode=verify-full&sslrootcert=/nowhere/authority.pem",
+            "No such file or directory; .*and sslrootcert",
+        ),
         (f"postgresql://postroom:{PASSWORD}@127.0.0.1:{{port}}/postgres?target_session_attrs=standby", "has no server"),
     ],
 )

@@ -13,7 +13,7 @@ from postroom.cli.state import config_option, fail, failures_told, insecure_opti
 from postroom.config import Config
 from postroom.store.audit import Tip
 from postroom.store.auditcheck import Verdict, verify
-from postroom.store.audithead import FILE_NAME, read_anchor, read_head
+from postroom.store.audithead import FILE_NAME, missing_head, read_anchor, read_head
 from postroom.store.auditkeys import DayKey, present_key
 
 _LARGEST_KEY = 200
@@ -40,7 +40,7 @@ def verify_trail(anchor: Path | None, key: Path | None, config_path: Path | None
     for finding in verdict.findings:
         click.echo(str(finding))
     if head is None and verdict.records:
-        click.echo(f"{FILE_NAME} is missing: whether the end was cut off cannot be told without it")
+        click.echo(missing_head(shared=config.store != "sqlite"))
     _conclude(verdict, config, whole=not verdict.findings and (head is not None or not verdict.records))
 
 

@@ -51,6 +51,12 @@ def read_head(folder: Path) -> Tip | None:
     return tips[0]
 
 
+def missing_head(*, shared: bool) -> str:
+    """What is said where records are and the file is not; `shared` is a store of several gateways."""
+    told = f"{FILE_NAME} is missing: whether the end of the audit was cut off cannot be told without it"
+    return f"{told}; if no gateway was started with this state_dir yet, start it" if shared else told
+
+
 def read_anchor(path: Path, largest: int = _LARGEST_ANCHOR) -> list[Tip]:
     """The records named by a copy of `audit.head`, or by lines of the gateway's log that tell of it."""
     try:

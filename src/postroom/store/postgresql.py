@@ -186,16 +186,23 @@ async def connect(url: StoreUrl) -> asyncpg.Connection:
     except TimeoutError as failure:
         raise StoreError(f"{url} does not answer; see whether PostgreSQL runs there") from failure
     except OSError as failure:
-        raise StoreError(f"{url} cannot be reached: {_reason(failure)}; see whether PostgreSQL runs there") from failure
+        told = f"cannot be reached: {_reason(failure)}; see whether PostgreSQL runs there"
+        raise StoreError(f"{url} {told}{_of_tls(url)}") from failure
     except asyncpg.InternalClientError as failure:
         raise StoreError(f"{url} has no server as target_session_attrs wants it") from failure
     except (asyncpg.InterfaceError, ValueError, OverflowError):
         # What it complains of may be a piece of the password that was taken for something else.
         told = "is not understood; check store, where a character such as / or @ of a password is written as %2F or %40"
-        raise StoreError(f"{url} {told}") from None
+        raise StoreError(f"{url} {told}{_of_tls(url)}") from None
     if await connection.fetchval("SELECT current_setting('synchronous_commit')") == "off":
         await connection.execute("SET synchronous_commit = on")  # what is answered must be on the disk
     return connection
+
+
+def _of_tls(url: StoreUrl) -> str:
+    """What more to look at where only an encrypted connection will do."""
+    told = "; it asks for TLS: see whether the server has it, and sslrootcert or ~/.postgresql/root.crt its authority"
+    return told if url.is_encrypted else ""
 
 
 def _reason(failure: OSError) -> str:
