@@ -48,6 +48,8 @@ async def listing(db: Database, mailbox: str, state: State | None, limit: int) -
 
 def find(connection: Connection, mailbox: str, identifier: str) -> Listed | None:
     """That delivery of this mailbox, if there is one."""
+    if "\0" in identifier:  # PostgreSQL takes no text with it, and no id has it
+        return None
     row = connection.execute(f"{_OF_MAILBOX} AND id = ?", (mailbox, identifier)).fetchone()
     return None if row is None else _listed(row)
 
