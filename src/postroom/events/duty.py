@@ -13,7 +13,7 @@ from postroom.store import gateways, leases
 from postroom.store.leases import Lease
 from postroom.store.worker import StoreError
 
-RENEW = 5.0
+RENEW = 3.0
 """Seconds between two looks at the leases: a third of what one lasts."""
 
 

@@ -8,9 +8,9 @@ from postroom.store.connection import Connection, Value
 from postroom.store.database import Database
 from postroom.store.times import to_text
 
-HELD = timedelta(seconds=15)
+HELD = timedelta(seconds=10)
 """How long a gateway counts as alive that says nothing any more."""
-BEAT = 5.0
+BEAT = 3.0
 """Seconds after which it says so again."""
 _FORGOTTEN = timedelta(hours=1)
 

@@ -11,7 +11,7 @@ from postroom.store.database import Database
 from postroom.store.times import to_text
 from postroom.store.worker import StoreError
 
-HELD = timedelta(seconds=15)
+HELD = timedelta(seconds=10)
 """How long a mailbox stays with a gateway that says nothing any more."""
 
 _NEVER = "9999"
