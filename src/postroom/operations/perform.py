@@ -304,8 +304,8 @@ class Corridor:
         self._log.error("call.failed", error, request=call.request, tool=operation.name, token=call.caller.token)
 
     def _failed(self, tool: str, error: GatewayError) -> None:
-        """Log a mail server's failure; what a caller did wrong is the caller's business."""
-        if error.code in (Code.IMAP_ERROR, Code.SMTP_ERROR):
+        """Log a mail server's failure; what a caller did wrong, or is told once more, is the caller's business."""
+        if error.code in (Code.IMAP_ERROR, Code.SMTP_ERROR) and not error.details.get("repeated"):
             mailbox, reason = str(error.details.get("mailbox")), str(error.details.get("reason"))
             self._log.warning("mail.failed", tool=tool, mailbox=mailbox, code=error.code, reason=reason)
 
