@@ -223,7 +223,7 @@ def test_who_hangs_up_leaves_the_connection_to_the_next(path: str, tmp_path: Pat
 
 
 def test_who_still_waits_when_the_gateway_stops_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("postroom.app._GRACE_SECONDS", 1)
+    monkeypatch.setattr("postroom.surfaces.serving.GRACE_SECONDS", 1)
     monkeypatch.setattr(f"{__name__}.LIMITS", "limits: {command_seconds: 20}")
     answers: list[httpx2.Response] = []
     asked = threading.Event()
