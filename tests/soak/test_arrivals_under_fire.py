@@ -12,7 +12,7 @@ from tests.servers.dovecot import Dovecot
 from tests.servers.postgresql import Postgresql
 
 pytestmark = pytest.mark.anyio
-BRIEF = Plan(arrivals=300, users=2, calm=(0.5, 2.0), patience=90.0, receiver_deaths=1)
+BRIEF = Plan(arrivals=300, users=2, calm=(0.5, 2.0), patience=360.0, receiver_deaths=1)
 """The receiver dies once: after the second failure of a POST there is a rest of minutes."""
 
 

@@ -12,7 +12,7 @@ from tests.servers.dovecot import Dovecot
 from tests.servers.postgresql import Postgresql
 
 pytestmark = pytest.mark.anyio
-PLAN = Plan(gateways=3, users=50, patience=60.0, prefix="shared-watching")
+PLAN = Plan(gateways=3, users=50, patience=120.0, prefix="shared-watching")
 AGAIN = 20.0
 """Seconds within which what a dead gateway watched is watched by another."""
 
