@@ -14,7 +14,7 @@ from tests.noninterference.programs import makers, offered
 from tests.noninterference.running import Example, Loop, seeded
 from tests.noninterference.watched import TOOL
 
-EXAMPLES = int(os.environ.get("POSTROOM_WORLDS", "200"))
+EXAMPLES = int(os.environ.get("POSTROOM_WORLDS", "300"))
 """Set it to 1500 for the thorough run."""
 _SEEDS = st.integers(0, 2**32 - 1)
 
