@@ -1,4 +1,4 @@
-"""What a thousand watched mailboxes cost one process: memory for each, its time when nothing happens, connections."""
+"""`python -m bench.watching [COUNT]`: what many watched mailboxes cost one process: memory, time, connections."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import sys
+import tempfile
 import threading
 import time
 from base64 import b64encode
@@ -196,3 +197,8 @@ def _await(true: Any, words: str) -> None:
         if time.monotonic() > deadline:
             raise RuntimeError(words)
         time.sleep(0.2)
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as place:
+        print(watched(Path(place), int(sys.argv[1]) if len(sys.argv) > 1 else MANY))

@@ -57,7 +57,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
         messages  downloads  filetexts  uids  cursors  following  sincecursor  feed  statistics
         board  ear  listening  watching  waiting  streaming  notices  numbers
         setting  explaining  sight  filesight  bound  boundfiles  sights  sealeduids  heads  records
-        visibleconversations  discretion  judge  view  entry  directory  shown
+        visibleconversations  discretion  judge  view  entry  directory
         kindred  conversations  threads
         faults  wiring  health  checkup  remedies
     operations/     what the product does: declared once, run in one corridor

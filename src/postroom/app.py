@@ -81,7 +81,7 @@ async def running(
         stack.callback(listener.close)
         listener.listen(BACKLOG)
         meters = Meters()
-        await stack.enter_async_context(_measured(config, meters))
+        own_ports = {listener.getsockname()[1], await stack.enter_async_context(_measured(config, meters, clock))}
         tasks = await stack.enter_async_context(asyncio.TaskGroup())
         trail = Trail(database, config.state_dir, clock, log, gateway)
         telling = Telling(config.mailboxes, directory, database, clock, log)
@@ -89,9 +89,9 @@ async def running(
         inside = Inside(directory, database, books, telling, clock, log, meters)
         gate = Gate(config, read_again or (lambda: config), inside)
         async with (
-            telling.carrying(listener.getsockname()[1], tasks),
+            telling.carrying(own_ports - {None}, tasks),
             _kept(config, inside, before, tasks),
-            answering(gate.application, listener, tasks, books.drain),
+            answering(gate.application, listener, tasks, clock, books.drain),
             _listening(config, inside, tasks),
         ):
             yield Running(url_of(listener), gate.reloading.again)
@@ -195,16 +195,12 @@ def stop_on_signals(stop: asyncio.Event) -> None:
 
 
 @asynccontextmanager
-async def _measured(config: Config, meters: Meters) -> AsyncIterator[None]:
-    """The metrics are given at their own address, if they have one, while the block runs."""
+async def _measured(config: Config, meters: Meters, clock: Clock) -> AsyncIterator[int | None]:
+    """The metrics are given at their own address, if they have one, while the block runs; its port."""
     listen = config.server.metrics_listen
     if listen is None:
-        yield
+        yield None
         return
-    with contextlib.closing(bind(listen.host, listen.port)) as listener:
-        async with asyncio.TaskGroup() as tasks, answering(MetricsApplication(meters), listener, tasks, _nothing):
-            yield
-
-
-async def _nothing(_: float) -> None:
-    """A look at the metrics leaves nothing to be finished."""
+    with contextlib.closing(bind(listen.host, listen.port, "server.metrics_listen")) as listener:
+        async with asyncio.TaskGroup() as tasks, answering(MetricsApplication(meters), listener, tasks, clock):
+            yield listener.getsockname()[1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import secrets
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 
 from postroom.base.clock import Clock
@@ -27,7 +27,7 @@ _GRACE_SECONDS = 5.0
 
 
 class Telling:
-    """Of one gateway, which listens at `own_port`."""
+    """Of one gateway."""
 
     def __init__(
         self, mailboxes: Sequence[MailboxConfig], directory: Directory, database: Database, clock: Clock, log: Log
@@ -41,10 +41,13 @@ class Telling:
         self.outcomes = outcomes_for(self.endpoints, clock)
 
     @asynccontextmanager
-    async def carrying(self, own_port: int, tasks: asyncio.TaskGroup) -> AsyncIterator[None]:
-        """What is due is carried while the block runs; attempts that it ends among have some seconds to end too."""
+    async def carrying(self, own_ports: Collection[int], tasks: asyncio.TaskGroup) -> AsyncIterator[None]:
+        """What is due is carried while the block runs; attempts that it ends among have some seconds to end too.
+
+        `own_ports` are where the gateway listens itself.
+        """
         resolver = Resolver(AT_ONCE_IN_ALL)
-        courier = Courier(self._attempts(Egress(own_port, resolver, connect)), tasks)
+        courier = Courier(self._attempts(Egress(own_ports, resolver, connect)), tasks)
         await courier.begin()
         keepers = [tasks.create_task(keeping) for keeping in (courier.run(), courier.keep_tidy())]
         try:

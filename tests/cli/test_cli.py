@@ -215,15 +215,18 @@ def test_serving_needs_the_credentials_that_tokens_do_not(run: Run) -> None:
     assert "password_env: this environment variable is not set" in result.stderr
 
 
-def test_a_port_that_is_taken_is_told(run: Run, config: Path) -> None:
+@pytest.mark.parametrize("key", ["listen", "metrics_listen"])
+def test_a_port_that_is_taken_is_told_with_its_key(run: Run, config: Path, key: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        config.write_text(CONFIG.replace("SURELY_NOT_SET_HERE", "PATH") + f"server: {{listen: 127.0.0.1:{port}}}\n")
+        server = f"server: {{listen: '127.0.0.1:0', metrics_listen: '127.0.0.1:{port}'}}\n"
+        server = server if key == "metrics_listen" else f"server: {{listen: 127.0.0.1:{port}}}\n"
+        config.write_text(CONFIG.replace("SURELY_NOT_SET_HERE", "PATH") + server)
         result = run("serve")
     assert result.exit_code == 1
     assert result.stderr == (
         f"cannot listen at 127.0.0.1:{port}: Address already in use; "
-        "end what uses the port, or choose another one as server.listen\n"
+        f"end what uses the port, or choose another one as server.{key}\n"
     )
 
 

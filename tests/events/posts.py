@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import io
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -98,10 +98,10 @@ async def couriering(
     still_shown: StillShown = always_shown,
     seconds: float = 10.0,
     owner: str = "courier",
-    own_port: int | None = None,
+    own_ports: Collection[int] = (),
 ) -> AsyncIterator[Courier]:
     """A courier at work while the block runs, which then ends as if the process were killed."""
-    egress = Egress(own_port, no_name, connect)
+    egress = Egress(own_ports, no_name, connect)
     log = Log(office.clock, office.log)
     async with asyncio.TaskGroup() as tasks:
         attempts = Attempts(

@@ -458,7 +458,7 @@ async def test_what_nobody_foresaw_in_one_attempt_leaves_the_others_alone(office
 
 
 async def test_the_gateways_own_address_is_never_posted_to(office: Office, tmp_path: Path) -> None:
-    async with receiving() as receiver, couriering(office, desk(tmp_path, receiver), own_port=receiver.port):
+    async with receiving() as receiver, couriering(office, desk(tmp_path, receiver), own_ports=[receiver.port]):
         identifier = await office.tell("desk")
         await office.until(identifier, "due", 1)
     assert receiver.connections == 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import ssl
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from ipaddress import ip_address, ip_network
@@ -63,11 +63,11 @@ def test_a_range_is_refused_from_its_first_address_to_its_last_in_every_wrapping
 class World:
     """A resolver that goes through its answers, and a connector that writes down whom it is asked to reach."""
 
-    def __init__(self, *answers: Sequence[str], own_port: int | None = None) -> None:
+    def __init__(self, *answers: Sequence[str], own_ports: Collection[int] = ()) -> None:
         self._answers = list(answers)
         self.asked: list[str] = []
         self.reached: list[tuple[str, int, str | None]] = []
-        self.egress = Egress(own_port, self.resolve, self.connect)
+        self.egress = Egress(own_ports, self.resolve, self.connect)
 
     async def resolve(self, host: str, port: int) -> Sequence[str]:
         self.asked.append(host)
@@ -208,10 +208,11 @@ OWN = ("127.0.0.1", "[::1]", ANY, "[::]", "[::ffff:127.0.0.1]", "127.0.0.2")
 
 @pytest.mark.parametrize("host", OWN)
 async def test_the_gateways_own_address_is_refused_in_every_spelling_though_it_is_permitted(host: str) -> None:
-    world = World([host.strip("[]")], own_port=8000)
+    world = World([host.strip("[]")], own_ports=[8000, 9100])
     for name in (host, "own.example"):
-        told = await world.tries(f"http://{name}:8000/", "0.0.0.0/0", "::/0")
-        assert told == "nothing was sent: that is where this gateway itself listens"
+        for port in (8000, 9100):
+            told = await world.tries(f"http://{name}:{port}/", "0.0.0.0/0", "::/0")
+            assert told == "nothing was sent: that is where this gateway itself listens"
     assert world.reached == []
     await world.tries(f"http://{host}:8001/", "0.0.0.0/0", "::/0")
     assert len(world.reached) == 1
@@ -234,7 +235,7 @@ async def test_a_resolver_that_is_silent_is_not_waited_for() -> None:
         await asyncio.Event().wait()
         return []
 
-    egress = Egress(None, silent, connect, seconds=0.05)
+    egress = Egress((), silent, connect, seconds=0.05)
     with pytest.raises(Unposted, match=r"no connection within 0.05 seconds"):
         await egress.open(read_target("https://hooks.example.com"), [])
 
@@ -242,7 +243,7 @@ async def test_a_resolver_that_is_silent_is_not_waited_for() -> None:
 async def test_the_systems_resolver_is_asked_and_its_failure_told(monkeypatch: pytest.MonkeyPatch) -> None:
     resolver = Resolver(1)
     assert set(await resolver("localhost", 443)) <= {"127.0.0.1", "::1"}
-    egress = Egress(None, resolver, connect)
+    egress = Egress((), resolver, connect)
     with pytest.raises(Unposted, match="the host name has no address"):
         await egress.open(read_target("https://nobody.invalid"), [])
     resolver.close()
@@ -252,7 +253,7 @@ async def test_the_systems_resolver_is_asked_and_its_failure_told(monkeypatch: p
 async def test_no_proxy_of_the_environment_is_asked(monkeypatch: pytest.MonkeyPatch, proxy: str) -> None:
     monkeypatch.setenv(proxy, "http://127.0.0.1:1")
     async with receiving() as receiver:
-        egress = Egress(None, Resolver(1), connect)
+        egress = Egress((), Resolver(1), connect)
         told = await post(egress, read_target(receiver.url), [read_network("127.0.0.1")], (), b"{}", now=NOW)
         assert told.status == 204
 
@@ -269,7 +270,7 @@ async def test_tls_checks_the_certificate_for_the_name_at_the_checked_address(
         return ["127.0.0.1"]
 
     async with receiving(tls=context) as receiver:
-        egress = Egress(None, resolve, partial(connect, ca_file=str(certificate)))
+        egress = Egress((), resolve, partial(connect, ca_file=str(certificate)))
         target: Target = read_target(f"https://{name}:{receiver.port}/hook")
         private = [read_network("127.0.0.1")]
         if accepted:

@@ -27,7 +27,7 @@ async def no_name(host: str, port: int) -> Sequence[str]:
     raise AssertionError
 
 
-EGRESS = Egress(None, no_name, connect)
+EGRESS = Egress((), no_name, connect)
 
 
 async def posted(port: int, path: str = "/hook", *, seconds: float = 10.0, body: bytes = b'{"a":1}') -> Posted:

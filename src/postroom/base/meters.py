@@ -27,7 +27,6 @@ class Meters:
         self._turned_away = Counter(
             "postroom_requests_turned_away", "Requests answered 503 for overload.", registry=self._registry
         )
-        self._counters: dict[str, Counter] = {}
 
     def call(self, tool: str, surface: str, outcome: str, seconds: float) -> None:
         """A call ended: `ok`, the code of its error, or `cancelled`."""
@@ -41,12 +40,6 @@ class Meters:
     def watch(self, name: str, words: str, read: Callable[[], float]) -> None:
         """Ask for a number whenever somebody looks, such as the length of a queue; `read` must not fail or wait."""
         Gauge(f"postroom_{name}", words, registry=self._registry).set_function(read)
-
-    def count(self, name: str, words: str, kind: str) -> None:
-        """One more of something that is of a kind, a word out of few."""
-        if name not in self._counters:
-            self._counters[name] = Counter(f"postroom_{name}", words, ("kind",), registry=self._registry)
-        self._counters[name].labels(kind).inc()
 
     def exposition(self) -> bytes:
         """Everything, in the text format of Prometheus."""

@@ -44,7 +44,7 @@ def serve_gateway(config_path: Path | None, insecure_permissions: bool) -> None:
         file = find(config_path, os.environ)
         read = partial(load, file, insecure_permissions=insecure_permissions, trials=faults_of)
         config = read()
-    with failures_told(f"{config.server.listen.host}:{config.server.listen.port}"):
+    with failures_told():
         serve(config, read)
 
 

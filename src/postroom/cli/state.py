@@ -74,20 +74,17 @@ def changing_store(config: Config, work: Callable[[Database], Awaitable[T]]) -> 
 
 
 @contextmanager
-def failures_told(listen: str = "that address") -> Iterator[None]:
-    """What the operator can repair is told in a sentence; anything else is a defect and keeps its traceback.
-
-    `listen` is the address that was to be listened at.
-    """
+def failures_told() -> Iterator[None]:
+    """What the operator can repair is told in a sentence; anything else is a defect and keeps its traceback."""
     try:
         yield
     except (FileFault, StoreError) as failure:
         fail(str(failure))
     except OSError as failure:
-        if failure.errno not in _NO_LISTENING:
+        if failure.errno not in _NO_LISTENING or failure.filename2 is None:
             raise
-        reason = os.strerror(failure.errno)
-        fail(f"cannot listen at {listen}: {reason}; end what uses the port, or choose another one as server.listen")
+        told = f"cannot listen at {failure.filename}: {failure.strerror}"
+        fail(f"{told}; end what uses the port, or choose another one as {failure.filename2}")
 
 
 def fail(message: str, status: int = 1) -> NoReturn:

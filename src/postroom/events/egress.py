@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import TypeAlias
@@ -33,8 +33,8 @@ class Unposted(Exception):
 class Egress:
     """Nothing that is refused is ever contacted, whatever a resolver answers and however an address is spelled."""
 
-    own_port: int | None
-    """Where this gateway listens; None for one that does not."""
+    own_ports: Collection[int]
+    """Where this gateway listens."""
     resolve: Resolve
     connect: Connect
     is_local: Callable[[Address], bool] = is_of_this_machine
@@ -71,7 +71,7 @@ class Egress:
     def _check(self, addresses: Sequence[Address], target: Target, private: Sequence[Network]) -> None:
         """Every answer must pass: one that does not says enough of the whole name."""
         for address in addresses:
-            if target.port == self.own_port and self.is_local(address):
+            if target.port in self.own_ports and self.is_local(address):
                 raise Unposted("nothing was sent: that is where this gateway itself listens")
             if getattr(address, "scope_id", None) is not None:
                 raise Unposted("nothing was sent: the host is an address of one link only")

@@ -47,7 +47,7 @@ def looking_through(directory: Callable[[], Directory]) -> StillShown:
     async def still_shown(endpoint: Endpoint, message: Named) -> Sight:
         try:
             async with asyncio.timeout(_SECONDS):
-                shown = await directory().shows(endpoint.caller, endpoint.mailbox, message)
+                shown = await directory().glimpse(endpoint.caller, endpoint.mailbox).shows(message)
         except TimeoutError:
             return Sight.UNKNOWN
         except GatewayError as error:

@@ -30,7 +30,8 @@ async def try_endpoint(
 ) -> tuple[bool, list[str]]:
     """Whether it was taken, and the lines that say so."""
     now, resolver = clock.now(), Resolver(1)
-    egress = Egress(config.server.listen.port or None, resolve or resolver, connect)
+    own_ports = {listen.port for listen in (config.server.listen, config.server.metrics_listen) if listen is not None}
+    egress = Egress(own_ports, resolve or resolver, connect)
     body = body_of(TEST, now, {"mailbox": mailbox}).encode()
     came = await deliver(egress, Endpoint(mailbox, settings), new_id(), body, now)
     resolver.close()

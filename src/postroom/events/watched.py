@@ -81,5 +81,5 @@ def due(
     numbers: tuple[int, int] | tuple[None, None] = (None, None),
 ) -> Due:
     """What an endpoint is to be told; `numbers` are the message's UIDVALIDITY and UID, if it is about one."""
-    body = notice.json(means.clock.now()).decode()
+    body = notice.json(means.clock.now())
     return Due(endpoint.mailbox, endpoint.name, notice.type, body, folder, *numbers)

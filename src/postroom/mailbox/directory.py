@@ -11,7 +11,6 @@ from postroom.base.errors import Code, GatewayError, not_found
 from postroom.base.logs import Log
 from postroom.base.seal import Seal
 from postroom.config import MailboxConfig
-from postroom.mail.model import Named
 from postroom.mail.query.tree import Query
 from postroom.mailbox.account import Account
 from postroom.mailbox.cursors import Cursors
@@ -24,7 +23,6 @@ from postroom.mailbox.judge import Judge
 from postroom.mailbox.numbers import Glimpse, Numbers
 from postroom.mailbox.outbox import Outbox
 from postroom.mailbox.setting import setting_of
-from postroom.mailbox.shown import is_shown
 from postroom.mailbox.sight import Sight, Whole
 from postroom.mailbox.sights import Governance, Sights
 from postroom.mailbox.sincecursor import feed_cursors
@@ -90,13 +88,6 @@ class Directory:
     def view(self, caller: Caller, name: str | None) -> MailboxView:
         """The mailbox of that name or user name. Raises `not_found`, or `conflict` without IMAP or if it is unclear."""
         return self._view(caller, self._named(caller, name))
-
-    async def shows(self, caller: Caller, name: str, message: Named) -> bool:
-        """Whether that message is there and the caller may see it now. Raises as a list of its folder would."""
-        entry = self._named(caller, name)
-        if entry.account is None:
-            return False
-        return await is_shown(self._sight(caller, entry, entry.account), message)
 
     def outbox(self, caller: Caller, name: str | None) -> Outbox:
         """The way out of the mailbox of that name or user name. Raises `not_found`, or `conflict` if it is unclear."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-import orjson
+from postroom.store.deliveries import body_of
 
 READY = "ready"
 """The first of a stream: from here on."""
@@ -25,10 +25,9 @@ class Notice:
     type: str
     data: Mapping[str, object]
 
-    def json(self, now: datetime) -> bytes:
+    def json(self, now: datetime) -> str:
         """As JSON, with the time at which it is told."""
-        moment = now.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        return orjson.dumps({"type": self.type, "timestamp": moment, "data": dict(self.data)})
+        return body_of(self.type, now, self.data)
 
 
 def of_message(kind: str, mailbox: str, folder: str, uid: str, **more: object) -> Notice:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from postroom.imap.faults import LostFault
 from postroom.imap.wire import MAX_UID
-from postroom.mail.model import Shown
+from postroom.mail.model import Named, Shown
 from postroom.mailbox.account import Account
 from postroom.mailbox.following import Place
 from postroom.mailbox.reading import OpenFolder
@@ -69,8 +69,17 @@ class Glimpse:
         async with self._sight.open(folder) as opened:
             if not await opened.has_numbering(uid_validity):
                 raise LostFault(_RENUMBERED)
-            rows = await opened.rows(uids)
-            shown = await self._sight.rows(opened, rows)
+            return await self._seen(opened, uids)
+
+    async def shows(self, message: Named) -> bool:
+        """Whether that message is there, in that numbering, and may be seen. Raises `not_found` for the folder."""
+        async with self._sight.open(message.folder) as opened:
+            is_there = await opened.has_numbering(message.uid_validity)
+            return is_there and bool(await self._seen(opened, {message.uid}))
+
+    async def _seen(self, opened: OpenFolder, uids: Collection[int]) -> dict[int, Shown]:
+        rows = await opened.rows(uids)
+        shown = await self._sight.rows(opened, rows)
         return {row.uid: one for row, one in zip(rows, shown, strict=True) if one is not None}
 
     def name(self, folder: str, uid: int, uid_validity: int) -> str:

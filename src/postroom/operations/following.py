@@ -45,6 +45,10 @@ async def events(call: Call, ask: Events) -> EventStream:
                 held.enter_context(call.books.streams.one_more(call.caller.token))
             telling = await held.enter_async_context(aclosing(stream.run()))
             async for told in telling:
-                yield None if told is None else Event(told.cursor, told.notice.type, told.notice.json(call.now()))
+                yield (
+                    None
+                    if told is None
+                    else Event(told.cursor, told.notice.type, told.notice.json(call.now()).encode())
+                )
 
     return EventStream(run)

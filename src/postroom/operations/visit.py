@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from postroom.mailbox.waiting import Stands, always
 
 
-def _name() -> str:
+def new_name() -> str:
+    """What a request is called in the log and the audit."""
     return f"r_{secrets.token_hex(8)}"
 
 
@@ -17,4 +18,4 @@ class Visit:
     """`stands` is asked by calls that take their time: by then the token may be revoked, or bound otherwise."""
 
     stands: Stands = always
-    name: str = field(default_factory=_name)
+    name: str = field(default_factory=new_name)

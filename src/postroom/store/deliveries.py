@@ -75,7 +75,7 @@ def enqueue(connection: Connection, due: Iterable[Due], now: datetime) -> None:
 
 def body_of(event: str, now: datetime, data: Mapping[str, Any]) -> str:
     """The payload of an event: its type, its time and its data, as Standard Webhooks has them."""
-    return orjson.dumps({"type": event, "timestamp": to_text(now), "data": data}).decode()
+    return orjson.dumps({"type": event, "timestamp": to_text(now), "data": dict(data)}).decode()
 
 
 def new_id() -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -18,7 +17,7 @@ from postroom.base.logs import Log
 from postroom.base.meters import Meters
 from postroom.config import LimitsConfig
 from postroom.operations.perform import Corridor
-from postroom.operations.visit import Visit
+from postroom.operations.visit import Visit, new_name
 from postroom.surfaces import mcp
 from postroom.surfaces.authenticate import Authenticator
 from postroom.surfaces.bodies import Bodies, is_json, parse_json
@@ -87,7 +86,7 @@ class Application:
             self._load.end()
 
     async def _answered(self, request: Request, send: Send) -> None:
-        name = f"r_{secrets.token_hex(8)}"
+        name = new_name()
         try:
             response = await self._answer(request, name)
         except ClientDisconnect:

@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 import uvicorn
 from starlette.types import ASGIApp
 
+from postroom.base.clock import Clock
 from postroom.surfaces.http_connection import BoundedConnection
 
 GRACE_SECONDS = 10
@@ -19,17 +20,20 @@ BACKLOG = 512
 """Connections that may wait to be accepted; more are refused by the system."""
 
 
-def bind(host: str, port: int) -> socket.socket:
-    """A socket to listen at. Raises `OSError` when the address is taken or not ours."""
+def bind(host: str, port: int, key: str = "server.listen") -> socket.socket:
+    """A socket to listen at. Raises `OSError` when the address is taken or not ours.
+
+    Its two names are the address, and the `key` of the configuration that says it.
+    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # The protocol must be named: only then does asyncio turn Nagle's algorithm off, which costs 40 ms an answer.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
-    except OSError:
+    except OSError as failure:
         listener.close()
-        raise
+        raise OSError(failure.errno, failure.strerror, f"{host}:{port}", None, key) from failure
     return listener
 
 
@@ -41,7 +45,11 @@ def url_of(listener: socket.socket) -> str:
 
 @asynccontextmanager
 async def answering(
-    application: ASGIApp, listener: socket.socket, tasks: asyncio.TaskGroup, drain: Callable[[float], Awaitable[None]]
+    application: ASGIApp,
+    listener: socket.socket,
+    tasks: asyncio.TaskGroup,
+    clock: Clock,
+    drain: Callable[[float], Awaitable[None]] | None = None,
 ) -> AsyncIterator[None]:
     """Requests are answered while the block runs; `drain` is given the seconds that are left for what they began."""
     server = _Server(application)
@@ -51,10 +59,10 @@ async def answering(
         yield
     finally:
         server.should_exit = True
-        loop = asyncio.get_running_loop()
-        since = loop.time()
+        since = clock.monotonic()
         await serving
-        await drain(max(0.0, GRACE_SECONDS - (loop.time() - since)))
+        if drain is not None:
+            await drain(max(0.0, GRACE_SECONDS - (clock.monotonic() - since)))
 
 
 class _Server(uvicorn.Server):
