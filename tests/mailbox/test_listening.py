@@ -56,6 +56,17 @@ class Desk:
             await self.board.changed(seen, 1e9)
         return {spot for spot, version in self.board.versions(seen).items() if version != seen[spot]}
 
+    async def round_over(self) -> None:
+        """Returns when what the server forgot to tell has been asked for, and it is listened to again."""
+        before = self._heard_at()
+        self.clock.wind(LISTENING + 5)
+        await until(lambda: (now := self._heard_at()) is not None and now != before)
+
+    def _heard_at(self) -> tuple[object, int] | None:
+        """The connection that listens now, and its how manieth round this is."""
+        ear = self.directory.watching._listeners["box"]._ear
+        return (ear, ear._connection.idles) if ear is not None and ear._connection.idles else None
+
     async def failed(self, times: int) -> None:
         """Returns when the listener has lost its connection so often."""
         await until(lambda: self.log.getvalue().count("listen.failed") >= times)
@@ -124,6 +135,50 @@ async def test_several_folders_are_heard_of_over_one_connection(dovecot: Dovecot
                 await asyncio.to_thread(dovecot.deliver, user, [plain("New")], spot[1])
                 assert await at.news(seen) == {spot}
         assert proxy.connections <= 2
+
+
+async def test_a_folder_that_was_made_anew_is_told_of_within_a_round_and_listened_to_again(dovecot: Dovecot) -> None:
+    user = "listening-anew"
+    dovecot.create(user, "Work")
+    async with desk(dovecot.port, user) as at:
+        with at.directory.watching.hold([INBOX, WORK]):
+            await at.trusted(INBOX, WORK)
+            seen = at.board.versions([WORK])
+            await asyncio.to_thread(made_anew, dovecot, user, "Work")
+            await at.round_over()
+            assert await at.news(seen) == {WORK}
+            for subject in ("New", "Newer"):
+                seen = at.board.versions([WORK])
+                await asyncio.to_thread(dovecot.deliver, user, [plain(subject)], "Work")
+                assert await at.news(seen) == {WORK}
+
+
+async def test_where_it_was_listened_to_before_is_looked_at_again_once_more_is_listened_to(dovecot: Dovecot) -> None:
+    user = "listening-more"
+    dovecot.create(user, "Work")
+    async with desk(dovecot.port, user) as at:
+        with at.directory.watching.hold([INBOX]):
+            await at.trusted(INBOX)
+            seen = at.board.versions([INBOX])
+            with at.directory.watching.hold([WORK]):
+                await at.trusted(WORK)
+                assert at.board.versions([INBOX]) != seen
+
+
+def made_anew(dovecot: Dovecot, user: str, folder: str) -> None:
+    with dovecot.login(user) as imap:
+        assert imap.delete(folder)[0] == imap.create(folder)[0] == "OK"
+
+
+async def test_asking_how_a_folder_stands_is_no_news_of_it(dovecot: Dovecot) -> None:
+    user = "listening-calm"
+    dovecot.create(user, "Work")
+    async with proxied(dovecot.port) as proxy, desk(proxy.port, user) as at:
+        with at.directory.watching.hold([INBOX, WORK]):
+            await at.trusted(INBOX, WORK)
+            seen = at.board.versions([WORK])
+            await at.round_over()
+            assert at.board.versions([WORK]) == seen
 
 
 async def test_without_notify_the_other_folders_are_asked_after(dovecot: Dovecot) -> None:

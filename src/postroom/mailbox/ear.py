@@ -33,8 +33,13 @@ class Ear:
         self._open: Folder | None = None
         self._asked: dict[Folder, Standing] = {}
         self._told: Mapping[bytes, str] = {}
+        """Those of the asked that the server tells of by itself, so that they need not be asked as often."""
+        self._asking: bytes | None = None
+        """Whose STATUS is an answer and no news."""
         self._since = 0.0
         self._rounds = 0
+        self.is_outdated = False
+        """A folder was made anew: Dovecot tells of it only to who connects anew."""
         connection.hear = self._hear
 
     async def turn_to(self, folders: list[Folder]) -> list[Folder]:
@@ -56,11 +61,15 @@ class Ear:
 
     def nudge(self, *, at_once: bool = False) -> None:
         """End a round that is due, or any that is on."""
-        if at_once or self._clock.monotonic() - self._since >= (ASKING if self._asked else LISTENING):
+        if at_once or self._clock.monotonic() - self._since >= self._patience:
             self._connection.end_idle()
 
     def close(self) -> None:
         self._connection.close()
+
+    @property
+    def _patience(self) -> float:
+        return ASKING if self._asked and not self._told else LISTENING
 
     async def _is_there(self, folder: Folder) -> bool:
         """The first is opened, of the others it is asked how they stand."""
@@ -69,7 +78,7 @@ class Ear:
                 await self._connection.select(folder.raw, read_only=True)
                 self._open = folder
             else:
-                self._asked[folder] = await standing(self._connection, folder.raw)
+                self._asked[folder] = await self._standing(folder)
         except RefusedFault:
             return False
         return True
@@ -79,9 +88,7 @@ class Ear:
         if others and self._idles and await notify(self._connection, [folder.raw for folder in others]):
             self._told = {folder.raw: folder.name for folder in others}
             # What came between the question and now was told by neither.
-            for folder, before in self._asked.items():
-                await self._compare(folder, before)
-            self._asked = {}
+            await self._ask_others()
 
     async def _idle(self) -> None:
         """A server that does not wait as it said it would is asked from now on."""
@@ -102,20 +109,33 @@ class Ear:
                 self._happened(self._open.name)
         else:
             await self._connection.run("NOOP")
+        await self._ask_others()
+
+    async def _ask_others(self) -> None:
         for folder, before in list(self._asked.items()):
-            self._asked[folder] = await self._compare(folder, before)
+            now = self._asked[folder] = await self._compare(folder, before)
+            self.is_outdated |= bool(self._told) and now.uid_validity != before.uid_validity
 
     async def _compare(self, folder: Folder, before: Standing) -> Standing:
-        now = await standing(self._connection, folder.raw)
+        now = await self._standing(folder)
         if now != before or not now.tells:
             self._happened(folder.name)
         return now
+
+    async def _standing(self, folder: Folder) -> Standing:
+        self._asking = folder.raw
+        try:
+            return await standing(self._connection, folder.raw)
+        finally:
+            self._asking = None
 
     def _hear(self, response: Untagged | None) -> None:
         """RECENT tells nothing that EXISTS does not tell beside it."""
         name = told_of(response) if response is not None else None
         if name is not None:
-            if name in self._told:
+            if name == self._asking:
+                self._asking = None
+            elif name in self._told:
                 self._happened(self._told[name])
         elif self._open is not None and (response is None or response.kind != "RECENT"):
             self._happened(self._open.name)

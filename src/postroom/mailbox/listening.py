@@ -107,11 +107,10 @@ class Listener:
         connection = await self._account.listener()
         self._ear = Ear(connection, self._clock, self._happened, idles=self._strikes < _STRIKES)
         try:
-            while True:
+            while not self._ear.is_outdated:
                 self._turned = False
-                there = await self._ear.turn_to(await self._folders())
-                self._trust([folder.name for folder in there])
-                while not self._turned:
+                await self._turned_to(self._ear)
+                while not (self._turned or self._ear.is_outdated):
                     await self._ear.listen()
                     self._failures = self._strikes = 0
         except ImapFault as fault:
@@ -120,6 +119,13 @@ class Listener:
         finally:
             self._ear.close()
             self._ear = None
+
+    async def _turned_to(self, ear: Ear) -> None:
+        """Nobody was told of what came while the ear was turned, not even where it listened before."""
+        there = [folder.name for folder in await ear.turn_to(await self._folders())]
+        for name in self._trusted.intersection(there):
+            self._happened(name)
+        self._trust(there)
 
     async def _asked(self) -> None:
         """Where the server has no room for a listener: how the folders stand is asked over the pool for a while."""
