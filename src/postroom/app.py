@@ -71,10 +71,11 @@ async def running(
     clock = clock or SystemClock()
     log = log or Log(clock)
     async with contextlib.AsyncExitStack() as stack:
+        gateway = f"g_{secrets.token_hex(8)}"
+        # Before the database: opening it brings its schema up to date, which is not for a second one to do.
+        before = stack.enter_context(one_gateway(config.state_dir, gateway, checked=not config.insecure_permissions))
         database = await Database.of(config)
         stack.push_async_callback(database.close)
-        gateway = f"g_{secrets.token_hex(8)}"
-        before = stack.enter_context(one_gateway(config.state_dir, gateway))
         directory = await _directory(config, database, clock, log)
         stack.callback(directory.close)
         listener = listener or bind(config.server.listen.host, config.server.listen.port)

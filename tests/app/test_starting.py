@@ -4,8 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from postroom.app import running
 from postroom.config import load
 from postroom.precautions import passwords_written_out
+from postroom.store.database import FILE_NAME
+from postroom.store.lock import one_gateway
 from postroom.store.worker import StoreError
 from tests.servers.gateway import running_gateway
 
@@ -33,3 +36,14 @@ def test_a_second_gateway_over_the_same_state_does_not_start_until_the_first_has
         assert first.get("/health", None).status_code == 200
     with running_gateway(tmp_path, "  []", {}) as after:
         assert after.get("/health", None).status_code == 200
+
+
+@pytest.mark.anyio
+async def test_a_second_gateway_does_not_even_open_the_database_of_the_first(tmp_path: Path) -> None:
+    path = tmp_path / "postroom.yaml"
+    path.write_text(f"state_dir: {tmp_path / 'state'}\nmailboxes: []\n")
+    path.chmod(0o600)
+    with one_gateway(tmp_path / "state"), pytest.raises(StoreError, match="in use by another gateway"):
+        async with running(load(path)):
+            raise AssertionError("both run")
+    assert not (tmp_path / "state" / FILE_NAME).exists()

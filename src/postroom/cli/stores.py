@@ -35,7 +35,7 @@ def migrate(source: str | None, config_path: Path | None, insecure_permissions: 
         click.echo(f"The store ({config.store}) is up to date.")
         return
     file = _file(config)
-    with failures_told(), one_gateway(config.state_dir):
+    with failures_told(), one_gateway(config.state_dir, checked=not insecure_permissions):
         counts = with_store(config, lambda database: copy(file, database, insecure_permissions=insecure_permissions))
     for table, count in counts.items():
         if count:

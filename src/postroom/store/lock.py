@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from postroom.base.files import private_folder
 from postroom.store.worker import StoreError
 
 _NAME = "gateway.lock"
@@ -15,13 +16,15 @@ _LONGEST_ID = 64
 
 
 @contextmanager
-def one_gateway(state_dir: Path, gateway: str = "") -> Iterator[str]:
+def one_gateway(state_dir: Path, gateway: str = "", *, checked: bool = True) -> Iterator[str]:
     """Have the folder for this process while the block runs; the system gives it back if the process ends.
 
-    Gives the id of the gateway that had it before, "" if there was none, and keeps ours for the next; one without an
-    id is no gateway and leaves no trace. Raises StoreError if another process has it. Commands that only read or
-    write the database need no lock.
+    It is made if it is not there. Gives the id of the gateway that had it before, "" if there was none, and keeps ours
+    for the next; one without an id is no gateway and leaves no trace. Raises StoreError if another process has it, and
+    FileFault if it is open to others, unless `checked` is false. Commands that only read or write the database need
+    no lock.
     """
+    private_folder(state_dir, checked=checked)
     lock = os.open(state_dir / _NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         try:
