@@ -11,7 +11,7 @@ from postroom.mail.query.tree import All
 from postroom.mailbox.following import Place
 from postroom.mailbox.sincecursor import feed_cursors, place_key
 from postroom.store import keys
-from postroom.store.database import FILE_NAME, Database
+from tests.servers import stores
 
 
 def since_cursor(state_dir: Path, token: str, mailbox: str, uid_validity: int, last_uid: int) -> str:
@@ -21,7 +21,7 @@ def since_cursor(state_dir: Path, token: str, mailbox: str, uid_validity: int, l
 
 async def _since_cursor(state_dir: Path, token: str, mailbox: str, place: Place) -> str:
     now = datetime.now(UTC)
-    database = await Database.open(state_dir / FILE_NAME)
+    database = await stores.opened(state_dir)
     try:
         seal = Seal(await keys.ring(database, now))
     finally:

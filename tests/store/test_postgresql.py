@@ -6,8 +6,10 @@ import asyncio
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from asyncpg.prepared_stmt import PreparedStatement
 
 from postroom.config.storeurl import StoreUrl
 from postroom.store import postgresql
@@ -184,6 +186,47 @@ async def test_a_statement_that_was_used_before_still_works_after_the_connection
         assert await db.write(insert(number)) == number
         cut_off(tmp_path)
     assert await stored(db) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("done", ["fetch", "executemany"])
+async def test_a_connection_that_is_lost_between_two_steps_of_a_statement_is_told_as_lost(
+    db: Database, monkeypatch: pytest.MonkeyPatch, done: str
+) -> None:
+    await notes(db)
+    real = getattr(PreparedStatement, done)
+
+    def losing(statement: PreparedStatement, *values: Any) -> Any:
+        """As if the server went just before the driver looks at its connection."""
+        statement._connection.terminate()
+        return real(statement, *values)
+
+    def several(connection: Connection) -> int:
+        connection.executemany("INSERT INTO notes VALUES (?)", [(1,), (2,)])
+        return 2
+
+    with monkeypatch.context() as patched:
+        patched.setattr(PreparedStatement, done, losing)
+        with pytest.raises(StoreError, match="was lost"):
+            await db.write(insert(1) if done == "fetch" else several)
+    assert await stored(db) == []
+
+
+async def test_a_connection_that_is_lost_after_a_statement_is_told_as_lost(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await notes(db)
+    real = PreparedStatement.fetch
+
+    async def lost_after(statement: PreparedStatement, *values: Any) -> Any:
+        rows = await real(statement, *values)
+        statement._connection.terminate()
+        return rows
+
+    with monkeypatch.context() as patched:
+        patched.setattr(PreparedStatement, "fetch", lost_after)
+        with pytest.raises(StoreError, match="was lost"):
+            await db.write(insert(1))
+    assert await stored(db) == []
 
 
 async def test_the_gate_of_one_gateway_is_the_gate_of_all(db: Database, tmp_path: Path) -> None:

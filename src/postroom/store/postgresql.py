@@ -54,12 +54,10 @@ class PostgresqlSession:
         return connection is not None and not connection.is_closed() and connection.is_in_transaction()
 
     def execute(self, statement: str, values: Sequence[Value] = ()) -> Rows:
-        prepared = self._prepare(for_postgresql(statement))
-        rows = self._do(prepared.fetch(*values))
-        return Rows([tuple(row) for row in rows], _changed(prepared.get_statusmsg()))
+        return self._do(self._executed(for_postgresql(statement), values))
 
     def executemany(self, statement: str, values: Iterable[Sequence[Value]]) -> None:
-        self._do(self._prepare(for_postgresql(statement)).executemany(values))
+        self._do(self._executed_many(for_postgresql(statement), values))
 
     def announce(self, topic: str, payload: str = "") -> None:
         announcement = Announcement(topic, payload)
@@ -125,10 +123,19 @@ class PostgresqlSession:
             raise _lost()
         self._do(self._connection.execute(statements))
 
-    def _prepare(self, statement: str) -> PreparedStatement:
+    async def _executed(self, statement: str, values: Sequence[Value]) -> Rows:
+        """Everything is asked of asyncpg within `_do`: some of it fails where it is called, and not where awaited."""
+        prepared = await self._prepare(statement)
+        rows = await prepared.fetch(*values)
+        return Rows([tuple(row) for row in rows], _changed(prepared.get_statusmsg()))
+
+    async def _executed_many(self, statement: str, values: Iterable[Sequence[Value]]) -> None:
+        await (await self._prepare(statement)).executemany(values)
+
+    async def _prepare(self, statement: str) -> PreparedStatement:
         if self._connection is None:
             raise _lost()
-        prepared = self._prepared.pop(statement, None) or self._do(self._connection.prepare(statement))
+        prepared = self._prepared.pop(statement, None) or await self._connection.prepare(statement)
         self._prepared[statement] = prepared
         if len(self._prepared) > _MOST_PREPARED:
             self._prepared.popitem(last=False)
