@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import asyncpg
 import pytest
 from asyncpg.prepared_stmt import PreparedStatement
 
@@ -209,6 +210,20 @@ async def test_a_connection_that_is_lost_between_two_steps_of_a_statement_is_tol
         with pytest.raises(StoreError, match="was lost"):
             await db.write(insert(1) if done == "fetch" else several)
     assert await stored(db) == []
+
+
+async def test_a_connection_that_is_lost_as_soon_as_it_is_made_is_told_as_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = asyncpg.Connection.fetchval
+
+    async def lost_before(connection: asyncpg.Connection, *words: Any) -> Any:
+        connection.terminate()
+        return await real(connection, *words)
+
+    monkeypatch.setattr(asyncpg.Connection, "fetchval", lost_before)
+    with pytest.raises(StoreError, match="was lost"):
+        await postgresql.connect(StoreUrl.of(stores.url_of(tmp_path / "state")))
 
 
 async def test_a_connection_that_is_lost_after_a_statement_is_told_as_lost(

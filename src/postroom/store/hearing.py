@@ -11,7 +11,7 @@ from postroom.base.clock import Clock
 from postroom.config.storeurl import StoreUrl
 from postroom.store.announcing import Board
 from postroom.store.connection import Announcement
-from postroom.store.postgresql import CHANNEL, connect
+from postroom.store.postgresql import CHANNEL, LOSSES, connect
 from postroom.store.worker import StoreError
 
 _LONGEST = 7_900
@@ -46,7 +46,7 @@ class Post:
                 await connection.add_listener(CHANNEL, self._heard)
                 self._board.missed()
                 await _while_it_lives(connection, clock)
-            except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError):
+            except LOSSES:
                 await clock.sleep(_LOOKS)
             finally:
                 connection.terminate()

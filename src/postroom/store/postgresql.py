@@ -33,6 +33,8 @@ SETTINGS = {
     "statement_timeout": "15s",
 }
 _MOST_PREPARED = 256
+LOSSES = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError)
+"""What is raised where a connection is lost or of no use."""
 
 
 class PostgresqlSession:
@@ -201,8 +203,12 @@ async def connect(url: StoreUrl) -> asyncpg.Connection:
         # What it complains of may be a piece of the password that was taken for something else.
         told = "is not understood; check store, where a character such as / or @ of a password is written as %2F or %40"
         raise StoreError(f"{url} {told}{_of_tls(url)}") from None
-    if await connection.fetchval("SELECT current_setting('synchronous_commit')") == "off":
-        await connection.execute("SET synchronous_commit = on")  # what is answered must be on the disk
+    try:
+        if await connection.fetchval("SELECT current_setting('synchronous_commit')") == "off":
+            await connection.execute("SET synchronous_commit = on")  # what is answered must be on the disk
+    except LOSSES as failure:
+        connection.terminate()
+        raise _lost() from failure
     return connection
 
 
