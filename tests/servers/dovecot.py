@@ -105,6 +105,8 @@ def _configured(folder: Path) -> Dovecot:
         mail_gid = {mail_id if os.getuid() == 0 else os.getgid()}
         first_valid_uid = 1
         mail_fsync = never
+        # The system gives a user 128 inotify instances: without one Dovecot looks itself, and every 30 s is too seldom.
+        mailbox_idle_check_interval = 1 secs
         mail_max_userip_connections = 500
         disable_plaintext_auth = yes
         auth_mechanisms = plain login xoauth2 oauthbearer
