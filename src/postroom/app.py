@@ -85,7 +85,7 @@ async def running(
         own_ports = {listener.getsockname()[1], await stack.enter_async_context(_measured(config, meters, clock))}
         tasks = await stack.enter_async_context(asyncio.TaskGroup())
         trail = Trail(database, config.state_dir, clock, log, gateway)
-        telling = Telling(config.mailboxes, directory, database, clock, log)
+        telling = Telling(config.mailboxes, directory, database, clock, log, meters)
         books = Books(database, clock, config.limits, trail, Switch(database), tasks, telling.outcomes)
         inside = Inside(directory, database, books, telling, clock, log, meters)
         gate = Gate(config, read_again or (lambda: config), inside)
@@ -102,6 +102,7 @@ async def running(
 async def _listening(config: Config, inside: Inside, tasks: asyncio.TaskGroup) -> AsyncIterator[None]:
     """Folders are listened to and watched while the block runs; when it ends nobody waits for mail any more."""
     watching = inside.directory.watching
+    inside.meters.watch("folders_listened_to", "Folders whose server tells of news.", watching.board.count_trusted)
     means = Means(lambda: inside.telling.directory, inside.database, inside.clock, inside.log)
     duty = Duty(watched(config.mailboxes), means, inside.books.trail.gateway)
     running = [tasks.create_task(watching.run()), tasks.create_task(duty.run())]

@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 
 from postroom.base.clock import Clock
 from postroom.base.logs import Log
+from postroom.base.meters import Meters
 from postroom.config import MailboxConfig
 from postroom.events.courier import AT_ONCE_IN_ALL, Courier
 from postroom.events.delivering import Attempts
@@ -30,7 +31,13 @@ class Telling:
     """Of one gateway."""
 
     def __init__(
-        self, mailboxes: Sequence[MailboxConfig], directory: Directory, database: Database, clock: Clock, log: Log
+        self,
+        mailboxes: Sequence[MailboxConfig],
+        directory: Directory,
+        database: Database,
+        clock: Clock,
+        log: Log,
+        meters: Meters,
     ) -> None:
         self.directory = directory
         """The mailboxes under the policies that are in force."""
@@ -38,6 +45,7 @@ class Telling:
         self._database = database
         self._clock = clock
         self._log = log
+        self._meters = meters
         self.outcomes = outcomes_for(self.endpoints, clock)
 
     @asynccontextmanager
@@ -69,4 +77,5 @@ class Telling:
             clock=self._clock,
             log=self._log,
             chance=random.random,
+            meters=self._meters,
         )

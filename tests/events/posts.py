@@ -12,6 +12,7 @@ from typing import Any
 
 from postroom.base.clock import HandClock
 from postroom.base.logs import Log
+from postroom.base.meters import Meters
 from postroom.base.webhooksecret import fresh_secret
 from postroom.config.webhooks import WebhookConfig
 from postroom.events.courier import Courier
@@ -53,6 +54,7 @@ class Office:
     database: Database
     clock: HandClock
     log: io.StringIO = field(default_factory=io.StringIO)
+    meters: Meters = field(default_factory=Meters)
     wake: Callable[[], None] = lambda: None
 
     async def tell(self, name: str, event: str = "message.received", mailbox: str = "work", **more: Any) -> str:
@@ -105,7 +107,16 @@ async def couriering(
     log = Log(office.clock, office.log)
     async with asyncio.TaskGroup() as tasks:
         attempts = Attempts(
-            owner, endpoints, office.database, egress, still_shown, office.clock, log, lambda: 0.5, seconds
+            owner,
+            endpoints,
+            office.database,
+            egress,
+            still_shown,
+            office.clock,
+            log,
+            lambda: 0.5,
+            office.meters,
+            seconds,
         )
         courier = Courier(attempts, tasks)
         await courier.begin()

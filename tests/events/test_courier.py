@@ -55,6 +55,21 @@ async def test_what_is_enqueued_is_posted_signed_and_written_down(office: Office
     assert await office.ask("SELECT status, said, ended IS NULL FROM deliveries") == [(200, "thanks", 0)]
 
 
+async def test_attempts_are_counted_by_how_they_ended(office: Office, tmp_path: Path) -> None:
+    silent = endpoint(tmp_path, "silent", f"http://127.0.0.1:{refusing_port()}/")
+    async with (
+        receiving(lambda _: status(200)) as taking,
+        receiving(lambda _: status(500)) as refusing,
+        couriering(office, desk(tmp_path, taking), desk(tmp_path, refusing, "other"), silent),
+    ):
+        await office.until(await office.tell("desk"), "delivered", tries=1)
+        for name in ("other", "silent"):
+            await office.until(await office.tell(name), "due", tries=1)
+    page = office.meters.exposition().decode()
+    for outcome in ("taken", "refused", "unanswered"):
+        assert f'postroom_posts_total{{outcome="{outcome}"}} 1.0' in page
+
+
 async def test_a_failure_is_attempted_ten_times_at_the_times_of_the_schedule(office: Office, tmp_path: Path) -> None:
     at: list[datetime] = []
 

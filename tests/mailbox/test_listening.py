@@ -163,6 +163,7 @@ async def test_where_it_was_listened_to_before_is_looked_at_again_once_more_is_l
             with at.directory.watching.hold([WORK]):
                 await at.trusted(WORK)
                 assert at.board.versions([INBOX]) != seen
+                assert at.board.count_trusted() == 2
 
 
 def made_anew(dovecot: Dovecot, user: str, folder: str) -> None:

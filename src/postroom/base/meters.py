@@ -28,6 +28,10 @@ class Meters:
             "postroom_requests_turned_away", "Requests answered 503 for overload.", registry=self._registry
         )
 
+        self._posts = Counter(
+            "postroom_posts", "Attempts to tell webhooks, by how they ended.", ("outcome",), registry=self._registry
+        )
+
     def call(self, tool: str, surface: str, outcome: str, seconds: float) -> None:
         """A call ended: `ok`, the code of its error, or `cancelled`."""
         self._calls.labels(tool, surface, outcome).inc()
@@ -36,6 +40,10 @@ class Meters:
     def turned_away(self) -> None:
         """A request came when there was no room for it."""
         self._turned_away.inc()
+
+    def post(self, outcome: str) -> None:
+        """An attempt to tell an endpoint ended: it was `taken`, `refused`, or `unanswered`."""
+        self._posts.labels(outcome).inc()
 
     def watch(self, name: str, words: str, read: Callable[[], float]) -> None:
         """Ask for a number whenever somebody looks, such as the length of a queue; `read` must not fail or wait."""

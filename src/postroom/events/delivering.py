@@ -9,6 +9,7 @@ from functools import partial
 
 from postroom.base.clock import Clock
 from postroom.base.logs import Log
+from postroom.base.meters import Meters
 from postroom.config import CredentialError
 from postroom.events.egress import Egress, Unposted
 from postroom.events.endpoint import Endpoint
@@ -41,6 +42,7 @@ class Attempts:
     clock: Clock
     log: Log
     chance: Callable[[], float]
+    meters: Meters
     seconds: float = TOTAL_SECONDS
 
     async def attempt(self, endpoint: Endpoint, claimed: Claimed) -> None:
@@ -68,7 +70,8 @@ class Attempts:
         return Sight.SHOWN if message is None else await self.still_shown(endpoint, message)
 
     async def _record(self, endpoint: Endpoint, claimed: Claimed, came: Posted | str) -> None:
-        now = self.clock.now()
+        now, is_taken = self.clock.now(), isinstance(came, Posted) and came.is_taken
+        self.meters.post("taken" if is_taken else "refused" if isinstance(came, Posted) else "unanswered")
         if isinstance(came, Posted) and came.is_taken:
             record = partial(self._taken, claimed, came, now)
         else:

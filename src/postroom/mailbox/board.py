@@ -49,6 +49,10 @@ class Board:
     def trusts(self, spot: Spot) -> bool:
         return spot in self._trusted
 
+    def count_trusted(self) -> int:
+        """How many somebody listens at now."""
+        return len(self._trusted)
+
     def versions(self, spots: Collection[Spot]) -> dict[Spot, int]:
         """What `changed` compares with."""
         return {spot: self._versions.get(spot, 0) for spot in spots}
