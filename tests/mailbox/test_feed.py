@@ -80,11 +80,11 @@ class Box:
             await asyncio.Event().wait()
 
 
-def feed(*boxes: Box, clock: HandClock | None = None, seconds: float = 5.0) -> Feed:
+def feed(*boxes: Box, clock: HandClock | None = None, seconds: float = 5.0, means: Means | None = None) -> Feed:
     cursors = feed_cursors(SEAL, "token/tester", None, None, All())
     views: Any = boxes
     clock = clock or HandClock()
-    return Feed(views, None, All(), cursors, Means(Watching({}, clock), clock, seconds))
+    return Feed(views, None, All(), cursors, means or Means(Watching({}, clock), clock, seconds))
 
 
 def rows(page: FeedPage) -> list[str]:
@@ -293,6 +293,76 @@ async def test_who_may_see_nothing_any_more_is_told_nothing_of_what_came_meanwhi
         page = await call
     assert page.cursor
     assert (rows(page), page.cursor(0), box.asked) == ([], cursor, 3)
+
+
+# A crowd that waits
+
+
+@dataclass(eq=False)
+class Slow(Box):
+    """A mailbox that answers nobody until it is let: `most` looked at a time, `looking` do now."""
+
+    let: asyncio.Event = field(default_factory=asyncio.Event)
+    looking: int = 0
+    most: int = 0
+
+    async def _answer(self) -> None:
+        self.looking += 1
+        self.most = max(self.most, self.looking)
+        try:
+            await self.let.wait()
+            await super()._answer()
+        finally:
+            self.looking -= 1
+
+
+@asynccontextmanager
+async def crowd(box: Slow, wait_seconds: float) -> AsyncIterator[list[asyncio.Task[FeedPage]]]:
+    """Five calls of one process that have begun, for mail that has come before."""
+    box.let.set()
+    cursor = await checkpoint(box)
+    box.let.clear()
+    box.days, box.most = [1], 0
+    clock = HandClock()
+    means = Means(Watching({}, clock), clock, 5.0)
+    async with asyncio.TaskGroup() as tasks:
+        feeds = [feed(box, means=means) for _ in range(5)]
+        calls = [tasks.create_task(one.since(cursor, limit=9, wait_seconds=wait_seconds)) for one in feeds]
+        await until(lambda: box.looking > 0)
+        yield calls
+        assert [rows(await call) for call in calls] == [["one 1"]] * 5
+
+
+async def test_of_those_who_wait_for_a_mailbox_one_looks_at_a_time() -> None:
+    box = Slow("one")
+    async with crowd(box, wait_seconds=60):
+        box.let.set()
+    assert box.most == 1
+
+
+async def test_who_has_waited_long_for_a_turn_looks_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("postroom.mailbox.feed.TURN", 0.0)
+    box = Slow("one")
+    async with crowd(box, wait_seconds=60):
+        await until(lambda: box.looking == 5)
+        box.let.set()
+
+
+async def test_a_call_that_does_not_wait_takes_no_turn() -> None:
+    box = Slow("one")
+    async with crowd(box, wait_seconds=0):
+        await until(lambda: box.looking == 5)
+        box.let.set()
+
+
+async def test_a_turn_of_a_call_that_is_given_up_is_the_next_one_s() -> None:
+    box = Slow("one")
+    async with crowd(box, wait_seconds=60) as calls:
+        calls[0].cancel()
+        await until(lambda: calls[0].done())
+        calls[0] = calls[1]
+        box.let.set()
+    assert box.most == 1
 
 
 # On a real server

@@ -40,6 +40,11 @@ class Listener:
     async def hears(self, count: int) -> None:
         await until(lambda: len(self.told) >= count)
 
+    async def rests(self) -> None:
+        """Let its rest pass, once it has begun."""
+        await until(lambda: bool(self.clock._sleepers))
+        self.clock.wind(PAUSE)
+
     @property
     def events(self) -> list[tuple[str, dict[str, object]]]:
         return [(one.notice.type, dict(one.notice.data)) for one in self.told if one is not None]
@@ -75,12 +80,12 @@ async def test_nobody_listens_and_so_it_looks_with_each_sign_of_life() -> None:
     async with listening(box) as heard:
         asked = box.asked
         for count in range(1, 4):
-            heard.clock.wind(PAUSE)
+            await heard.rests()
             await heard.hears(1 + count)
         assert heard.told[1:] == [None] * 3
         await until(lambda: box.asked == asked + 3)
         box.days.append(2)
-        heard.clock.wind(PAUSE)
+        await heard.rests()
         await heard.hears(6)
         assert heard.events[1:] == [("message.received", {"mailbox": "one", "folder": "INBOX", "uid": "2-17"})]
 

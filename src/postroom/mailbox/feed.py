@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import heapq
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TypeAlias, TypeVar
 
 from postroom.base.clock import Clock
 from postroom.base.errors import Code, GatewayError
+from postroom.base.turns import StillTakenError, Turns
 from postroom.imap.faults import DeadlineFault
 from postroom.mail.model import Shown
 from postroom.mail.query.tree import All, Query
@@ -29,6 +31,8 @@ T = TypeVar("T")
 Row: TypeAlias = tuple[str, Shown]
 """A mailbox's name and a message in it."""
 Places: TypeAlias = dict[bytes, Place]
+TURN = 1.0
+"""Seconds that a look waits for its turn; then it is made beside the others: a slow server keeps nobody for long."""
 _EARLIEST = datetime.min.replace(tzinfo=UTC)
 
 
@@ -58,11 +62,13 @@ class FeedPage:
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What a feed takes to look and to wait: `seconds` is the time that a mailbox has for one look."""
+    """What all feeds take to look and to wait: `seconds` is the time that a mailbox has for one look."""
 
     watching: Watching
     clock: Clock
     seconds: float
+    turns: Turns = field(default_factory=Turns)
+    """Of those who wait, by mailbox: a crowd that is woken at once looks one by one, over one connection."""
 
 
 class Feed:
@@ -83,6 +89,7 @@ class Feed:
         self.watching = means.watching
         self._clock = means.clock
         self._seconds = means.seconds
+        self._turns = means.turns
         self._keys = {view.name: place_key(view.name, folder or view.default_folder) for view in views}
         self.spots: Mapping[Spot, MailboxView] = {
             (view.name, folder_name(folder or view.default_folder)): view for view in views
@@ -120,31 +127,43 @@ class Feed:
         places = self._cursors.read(cursor, self._clock.now())
         with self.watching.hold(self.spots if wait_seconds else ()):
             waiting = Waiting(self.watching.board, self.spots, self._clock, wait_seconds, stands)
-            found, faults = await self._look(self._views, places, limit)
+            found, faults = await self._look(self._views, places, limit, in_turn=wait_seconds > 0)
             page = self._arrived(found, places, limit)
             while found and page.is_empty and (spots := await waiting.news()):
                 # What was met for the first time starts here, and what did not match is behind us.
                 places = places | {self._keys[view.name]: followed.reached for view, followed in found.items()}
                 asked = [view for spot, view in self.spots.items() if spot in spots and view in found]
-                again, failed = await self._look(asked, places, limit)
+                again, failed = await self._look(asked, places, limit, in_turn=True)
                 found = {view: followed for view, followed in found.items() if view.name not in failed} | again
                 faults |= failed
                 page = self._arrived(found, places, limit)
         return replace(page, faults=faults)
 
     async def arrivals(self, spots: Collection[Spot], cursor: str | None, *, limit: int) -> FeedPage:
-        """What came after `cursor` in some of the folders; without one, where now ends."""
+        """What came after `cursor` in some of the folders, for one who waits; without a cursor, where now ends."""
         places = self._cursors.read(cursor, self._clock.now()) if cursor is not None else {}
-        found, faults = await self._look([view for spot, view in self.spots.items() if spot in spots], places, limit)
+        asked = [view for spot, view in self.spots.items() if spot in spots]
+        found, faults = await self._look(asked, places, limit, in_turn=True)
         return replace(self._arrived(found, places, limit), faults=faults)
 
     async def _look(
-        self, views: Sequence[MailboxView], places: Places, limit: int
+        self, views: Sequence[MailboxView], places: Places, limit: int, *, in_turn: bool
     ) -> tuple[dict[MailboxView, Followed], dict[str, GatewayError]]:
         async def followed(view: MailboxView) -> Followed:
             return await view.follow(self._folder, places.get(self._keys[view.name]), self._query, limit=limit)
 
-        return await self._each(views, followed)
+        async def followed_in_turn(view: MailboxView) -> Followed:
+            async with self._turn(view):
+                return await followed(view)
+
+        return await self._each(views, followed_in_turn if in_turn else followed)
+
+    @asynccontextmanager
+    async def _turn(self, view: MailboxView) -> AsyncIterator[None]:
+        async with AsyncExitStack() as taken:
+            with suppress(StillTakenError):
+                await taken.enter_async_context(self._turns.of(view.name, TURN))
+            yield
 
     def _arrived(self, found: Mapping[MailboxView, Followed], places: Places, limit: int) -> FeedPage:
         """The first `limit` of all arrivals; each mailbox's place follows what is really given out of it."""
