@@ -40,7 +40,8 @@ An import may only point down a storey; neighbours in a storey do not know each 
         outbound/supposing
         explaining
     imap/           the IMAP client: pure wire, one conversation, a pool
-        wire  stream  incoming  login  reply  conversation  connection  opening  admission  pool  commands  changes
+        wire  stream  incoming  login  reply  conversation  connection  opening  entrance  admission  pool  commands
+        changes
         bodystructure  search  watching
         names  statistics  faults
     smtp/           the submission client: logged-in sessions, one attempt for each message

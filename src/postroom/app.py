@@ -26,7 +26,7 @@ from postroom.events.watched import Means, watched
 from postroom.gate import Gate, Inside
 from postroom.mailbox.directory import Directory
 from postroom.mailbox.sights import Governance
-from postroom.mailbox.wiring import open_mailbox, passwords
+from postroom.mailbox.wiring import open_mailboxes, passwords
 from postroom.operations.books import Books
 from postroom.operations.succession import Succession
 from postroom.operations.trail import Trail
@@ -117,7 +117,7 @@ async def _listening(config: Config, inside: Inside, tasks: asyncio.TaskGroup) -
 async def _directory(config: Config, database: Database, clock: Clock, log: Log) -> Directory:
     """The mailboxes, for whoever its policies bind and for whom they do not."""
     seal = Seal(await keys.ring(database, clock.now()))
-    entries = [open_mailbox(mailbox, config.limits, clock) for mailbox in config.mailboxes]
+    entries = open_mailboxes(config.mailboxes, config.limits, clock)
     own_secrets = OwnSecrets(await passwords(config.mailboxes), secrets.token_bytes(32))
     governance = Governance(Policies(config), database, own_secrets)
     return Directory(entries, seal, clock, config.limits.inbox_seconds, governance, log)

@@ -76,6 +76,27 @@ async def test_a_connection_that_nobody_uses_is_closed_after_a_while_and_no_othe
         pool.close()
 
 
+async def test_what_was_opened_for_a_glance_is_closed_after_it_unless_somebody_else_has_used_it() -> None:
+    async with listening(obliging) as peer:
+        pool = pool_at(peer.port, HandClock())
+        async with pool.connection(b"INBOX", glance=True) as first:
+            pool.end_glances()
+            assert not first.closed
+        async with pool.connection(b"INBOX", glance=True) as again:
+            assert again is first
+        pool.end_glances()
+        assert first.closed
+        async with pool.connection(b"INBOX", glance=True):
+            pass
+        async with pool.connection(b"INBOX") as kept:
+            pass
+        async with pool.connection(b"INBOX", glance=True) as again:
+            assert again is kept
+        pool.end_glances()
+        assert (kept.closed, peer.connections) == (False, 2)
+        pool.close()
+
+
 async def test_two_folders_at_once_take_two_connections_and_each_is_found_again() -> None:
     async with listening(obliging) as peer:
         pool = pool_at(peer.port, HandClock())

@@ -24,7 +24,13 @@ class MemoryPool:
 
     @asynccontextmanager
     async def connection(
-        self, folder: bytes | None = None, *, changes: bool = False, proved: bool = True, since: float = 0.0
+        self,
+        folder: bytes | None = None,
+        *,
+        changes: bool = False,
+        proved: bool = True,
+        since: float = 0.0,
+        glance: bool = False,
     ) -> AsyncIterator[MemoryConnection]:
         connection = self._taken(folder, changes) or MemoryConnection(self._server)
         if folder is not None and not connection.is_open_on(folder, changes):
@@ -35,6 +41,9 @@ class MemoryPool:
             yield connection
         finally:
             self._idle.append(connection)
+
+    def end_glances(self) -> None:
+        """It keeps all."""
 
     async def probe(self) -> None:
         """It is always there."""

@@ -10,7 +10,7 @@ from postroom.base.logs import Log
 from postroom.base.seal import KeyRing, Seal
 from postroom.config import LimitsConfig, MailboxConfig
 from postroom.mailbox.directory import Directory
-from postroom.mailbox.wiring import open_mailbox
+from postroom.mailbox.wiring import open_mailboxes
 from tests.servers.dovecot import PASSWORD
 
 SEAL = Seal(KeyRing(0, {0: bytes(32)}))
@@ -43,7 +43,7 @@ def directory_of(
         )
         for name, port in ports.items()
     ]
-    entries = [open_mailbox(mailbox, limits, clock) for mailbox in mailboxes]
+    entries = open_mailboxes(mailboxes, limits, clock)
     return Directory(entries, SEAL, clock, inbox_seconds, log=log)
 
 

@@ -22,6 +22,11 @@ class Proxy:
     _writers: set[asyncio.StreamWriter] = field(default_factory=set)
     _running: set[asyncio.Task[None]] = field(default_factory=set)
 
+    @property
+    def open(self) -> int:
+        """Connections that are there now."""
+        return len(self._running)
+
     def cut(self) -> None:
         """End every connection now, in the middle of whatever it does."""
         for writer in self._writers:

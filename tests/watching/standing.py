@@ -18,7 +18,7 @@ from postroom.events.duty import Duty
 from postroom.events.watched import Means, Watched, watched
 from postroom.mailbox.directory import Directory
 from postroom.mailbox.sights import Governance
-from postroom.mailbox.wiring import open_mailbox
+from postroom.mailbox.wiring import open_mailboxes
 from postroom.policy.outbound.ownsecrets import OwnSecrets
 from postroom.policy.snapshot import Policies
 from postroom.store.database import FILE_NAME, Database
@@ -140,7 +140,7 @@ async def standing(config: Config, folder: Path, clock: HandClock | None = None)
     """A life of a gateway over the database in that folder; what was found before is still there."""
     clock, log = clock or HandClock(), io.StringIO()
     database = await Database.open(folder / FILE_NAME)
-    entries = [open_mailbox(mailbox, config.limits, clock) for mailbox in config.mailboxes]
+    entries = open_mailboxes(config.mailboxes, config.limits, clock)
     governance = Governance(Policies(config), database, OwnSecrets([], bytes(32)))
     directory = Directory(entries, SEAL, clock, 10.0, governance, Log(SystemClock(), log))
     try:

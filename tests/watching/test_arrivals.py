@@ -53,6 +53,21 @@ async def test_old_mail_is_told_to_nobody_and_new_mail_at_once(dovecot: Dovecot,
         assert await at.received("desk") == [3]
 
 
+async def test_a_look_that_finds_nothing_leaves_no_connection_beside_the_one_that_listens(
+    dovecot: Dovecot, tmp_path: Path
+) -> None:
+    user = next(USERS)
+    async with proxied(dovecot.port) as proxy:
+        config = configuration(proxy.port, user, [endpoint("desk", RECEIVED)])
+        async with standing(config, tmp_path) as at, at.watching():
+            await at.trusted()
+            await at.until(at.marked)
+            await until(lambda: proxy.open == 1)
+            await deliver(dovecot, user, plain("New"))
+            await at.until(lambda: at.received("desk"))
+            assert proxy.open == 2  # more may come, and who is told of it may want to read it
+
+
 async def test_what_is_hidden_from_an_endpoint_moves_the_mark_and_gives_nothing(
     dovecot: Dovecot, tmp_path: Path
 ) -> None:

@@ -75,6 +75,7 @@ class Watcher:
                 if is_out_of_reach(error):
                     await self._reach.failed(error, lease)
                     return False
+        self._means.directory().numbers(self.mailbox).end()
         await self._reach.succeeded(lease)
         return all_well
 

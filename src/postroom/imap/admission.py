@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from postroom.base import backoff
 from postroom.base.clock import Clock
@@ -13,6 +13,7 @@ from postroom.base.secret import Secret
 from postroom.base.tls import Endpoint
 from postroom.imap.connection import Connection
 from postroom.imap.conversation import Deadlines
+from postroom.imap.entrance import Entrance
 from postroom.imap.faults import (
     BusyFault,
     ConnectFault,
@@ -51,6 +52,8 @@ class Server:
     secret: Callable[[], Awaitable[Secret]]
     deadlines: Deadlines
     connections: int
+    entrance: Entrance = field(default_factory=Entrance)
+    """The same for all mailboxes of one server."""
 
 
 class Admission:
@@ -70,16 +73,18 @@ class Admission:
         """Whatever rest is due, the next login is tried: a person asked."""
         self._not_before, self._refused = 0.0, None
 
-    async def open(self, *, spare: bool = False) -> Connection:
+    async def open(self, *, spare: bool = False, hurried: bool = True) -> Connection:
         """A connection that is logged in. Raises an `ImapFault`, the last one again while the server is left alone.
 
-        One that is `spare` is done without where the server has no room: that costs the others no rest.
+        One that is `spare` is done without where the server has no room: that costs the others no rest. What nobody
+        waits for is not `hurried`.
         """
         async with self._opening:
             self._check_rest()
             identity = await self._known_identity()
             try:
-                connection = await open_connection(self._server.endpoint, identity, self._server.deadlines)
+                async with self._server.entrance.passing(hurried=hurried):
+                    connection = await open_connection(self._server.endpoint, identity, self._server.deadlines)
             except LoginFault:
                 self._refused = (identity.secret, self._clock.monotonic() + REFUSED_REST)
                 raise

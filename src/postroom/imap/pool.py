@@ -30,10 +30,22 @@ class _Wanted:
     changes: bool = False
     proved: bool = True
     since: float = math.inf
+    glance: bool = False
 
     def is_open_on(self, connection: Connection) -> bool:
         selected = connection.selected
         return selected is not None and selected.name == self.folder and not (self.changes and selected.examined)
+
+
+@dataclass(slots=True)
+class _Past:
+    """Of a connection: moments of our clock, and whether nobody but glances has used it."""
+
+    opened: float = -math.inf
+    """Its folder."""
+    woken: float = -math.inf
+    left: float = -math.inf
+    glanced: bool = False
 
 
 KEPT_SECONDS = 120.0
@@ -51,9 +63,7 @@ class Pool:
         self._idle: list[Connection] = []
         self._out: set[Connection] = set()
         self._back = asyncio.Event()
-        self._opened: WeakKeyDictionary[Connection, float] = WeakKeyDictionary()
-        self._woken: WeakKeyDictionary[Connection, float] = WeakKeyDictionary()
-        self._left: WeakKeyDictionary[Connection, float] = WeakKeyDictionary()
+        self._pasts: WeakKeyDictionary[Connection, _Past] = WeakKeyDictionary()
         self._spare: Connection | None = None
         self._no_spare_before = 0.0
         self._closed = False
@@ -68,16 +78,24 @@ class Pool:
 
     @asynccontextmanager
     async def connection(
-        self, folder: bytes | None = None, *, changes: bool = False, proved: bool = True, since: float = math.inf
+        self,
+        folder: bytes | None = None,
+        *,
+        changes: bool = False,
+        proved: bool = True,
+        since: float = math.inf,
+        glance: bool = False,
     ) -> AsyncIterator[Connection]:
         """An authenticated connection with `folder` open, for reading or for changes.
 
         `proved` asks for a NOOP before a kept one is used, which shows that the server is there and brings its news;
         without, the first command may find it gone. One that was asked `since` that moment of our clock is not asked
-        again. Raises an `ImapFault`. When the block ends the connection is kept if it is still whole.
+        again. Raises an `ImapFault`. When the block ends the connection is kept if it is still whole; one that was
+        opened for a `glance`, and that nobody else has used, is closed by `end_glances`.
         """
         async with self._place():
-            connection = await self._ready(_Wanted(folder, changes, proved, since))
+            connection = await self._ready(_Wanted(folder, changes, proved, since, glance))
+            self._past(connection).glanced &= glance
             try:
                 yield connection
             finally:
@@ -91,7 +109,7 @@ class Pool:
         if self._clock.monotonic() < self._no_spare_before:
             raise BusyFault("the server has no room for another connection now")
         try:
-            self._spare = await self._admission.open(spare=True)
+            self._spare = await self._admission.open(spare=True, hurried=False)
         except BusyFault:
             self._no_spare_before = self._clock.monotonic() + CROWDED_REST
             raise
@@ -106,7 +124,14 @@ class Pool:
     def tidy(self) -> None:
         """Close what nobody has used for a while: a server's room is for whoever needs it, and so is memory."""
         before = self.ago(KEPT_SECONDS)
-        for connection in [one for one in self._idle if self._left[one] <= before]:
+        self._drop(lambda past: past.left <= before)
+
+    def end_glances(self) -> None:
+        """Close what was opened to see whether something happened, and was of no other use."""
+        self._drop(lambda past: past.glanced)
+
+    def _drop(self, is_over: Callable[[_Past], bool]) -> None:
+        for connection in [one for one in self._idle if is_over(self._past(one))]:
             self._idle.remove(connection)
             connection.close()
 
@@ -135,16 +160,17 @@ class Pool:
         connection = await self._reused(wanted)
         if connection is None:
             try:
-                connection = await self._open()
+                connection = await self._open(hurried=not wanted.glance)
             except BusyFault as fault:
                 return await self._given_back(wanted, fault)
             self._out.add(connection)
+            self._past(connection).glanced = wanted.glance
             await self._select(connection, wanted)
         return connection
 
-    async def _open(self) -> Connection:
+    async def _open(self, *, hurried: bool) -> Connection:
         try:
-            return await self._admission.open()
+            return await self._admission.open(hurried=hurried)
         except BusyFault:
             if self._spare is None or self._spare.closed:
                 raise
@@ -192,16 +218,19 @@ class Pool:
         """Whether it can be used as it is; for what needs no folder that is known once it answers."""
         if wanted.folder is not None and not self._is_open(connection, wanted):
             return False
-        if not wanted.proved or self._woken.get(connection, -math.inf) >= wanted.since:
+        past = self._past(connection)
+        if not wanted.proved or past.woken >= wanted.since:
             return True
         moment = self._clock.monotonic()
         is_awake = await _wake(connection)
-        self._woken[connection] = moment
+        past.woken = moment
         return is_awake
 
     def _is_open(self, connection: Connection, wanted: _Wanted) -> bool:
-        opened = self._opened.get(connection, 0.0)
-        return wanted.is_open_on(connection) and self._clock.monotonic() - opened < REOPEN_AFTER
+        return wanted.is_open_on(connection) and self._past(connection).opened > self.ago(REOPEN_AFTER)
+
+    def _past(self, connection: Connection) -> _Past:
+        return self._pasts.setdefault(connection, _Past())
 
     def _take(self, wanted: _Wanted) -> Connection:
         """The idle connection that needs least to be as wanted."""
@@ -216,7 +245,7 @@ class Pool:
             return
         try:
             await connection.select(wanted.folder, read_only=not wanted.changes)
-            self._opened[connection] = self._clock.monotonic()
+            self._past(connection).opened = self._clock.monotonic()
         except BaseException:
             self._keep(connection)
             raise
@@ -229,7 +258,7 @@ class Pool:
         if self._closed or connection.closed:
             connection.close()
         else:
-            self._left[connection] = self._clock.monotonic()
+            self._past(connection).left = self._clock.monotonic()
             self._idle.append(connection)
 
 

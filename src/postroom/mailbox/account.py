@@ -69,7 +69,13 @@ class Account:
 
     @asynccontextmanager
     async def open(
-        self, folder: str, *, proved: bool = True, since: float = math.inf, fields: frozenset[str] = NO_MORE
+        self,
+        folder: str,
+        *,
+        proved: bool = True,
+        since: float = math.inf,
+        glance: bool = False,
+        fields: frozenset[str] = NO_MORE,
     ) -> AsyncIterator[OpenFolder]:
         """A folder open for reading. Raises `not_found` with the names that do exist.
 
@@ -77,9 +83,10 @@ class Account:
 
         Without `proved` a kept connection is used as it is: for who had it just before. What was true of the folder
         `since` that moment of our clock is news enough: then one that has told since is not asked again.
+        A connection that is opened for a `glance` is closed by `end_glances`, if nobody else has used it.
         """
         known = await self._resolve(folder)
-        async with self._connected(known, proved=proved, since=since) as connection:
+        async with self._connected(known, proved=proved, since=since, glance=glance) as connection:
             yield OpenFolder(connection, known, self._rows_with(fields), self._sessions.of(connection))
 
     @asynccontextmanager
@@ -187,6 +194,10 @@ class Account:
         except ImapFault as fault:
             raise imap_error(fault, self.name) from fault
 
+    def end_glances(self) -> None:
+        """Close what was opened to see whether something happened, and was of no other use."""
+        self._pool.end_glances()
+
     def tidy(self) -> None:
         """Close connections that nobody has used for a while."""
         self._pool.tidy()
@@ -204,13 +215,19 @@ class Account:
 
     @asynccontextmanager
     async def _connected(
-        self, folder: Folder | None = None, *, changes: bool = False, proved: bool = True, since: float = math.inf
+        self,
+        folder: Folder | None = None,
+        *,
+        changes: bool = False,
+        proved: bool = True,
+        since: float = math.inf,
+        glance: bool = False,
     ) -> AsyncIterator[Connection]:
         opened, raw = False, folder.raw if folder else None
         try:
             async with (
                 asyncio.timeout(self._patience),
-                self._pool.connection(raw, changes=changes, proved=proved, since=since) as connection,
+                self._pool.connection(raw, changes=changes, proved=proved, since=since, glance=glance) as connection,
             ):
                 opened = True
                 yield connection

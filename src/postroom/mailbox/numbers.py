@@ -25,19 +25,26 @@ class Arrived:
 
 
 class Numbers:
-    """Of one mailbox, whoever may see what of it. Raises a `GatewayError` for what the server does not do."""
+    """Of one mailbox, whoever may see what of it. Raises a `GatewayError` for what the server does not do.
+
+    Most looks find nothing, and then `end` leaves no connection behind.
+    """
 
     def __init__(self, account: Account) -> None:
         self._account = account
 
+    def end(self) -> None:
+        """Nothing more is asked for now."""
+        self._account.end_glances()
+
     async def now(self, folder: str) -> Place:
         """Where a folder ends now: all that comes has a higher UID."""
-        async with self._account.open(folder) as opened:
+        async with self._account.open(folder, glance=True) as opened:
             return await _end(opened)
 
     async def after(self, folder: str, place: Place) -> Arrived:
         """What came after that place."""
-        async with self._account.open(folder) as opened:
+        async with self._account.open(folder, glance=True) as opened:
             if not await opened.has_numbering(place.uid_validity):
                 await opened.open_again()
                 return Arrived((), await _end(opened))
@@ -45,7 +52,7 @@ class Numbers:
 
     async def flags(self, folder: str, uid_validity: int, uids: Collection[int]) -> dict[int, frozenset[str] | None]:
         """The flags of those of these messages that are there; None where they could not be read."""
-        async with self._account.open(folder) as opened:
+        async with self._account.open(folder, glance=True) as opened:
             if not await opened.has_numbering(uid_validity):
                 raise LostFault(_RENUMBERED)
             found: dict[int, frozenset[str] | None] = {

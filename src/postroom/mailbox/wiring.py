@@ -11,6 +11,7 @@ from postroom.base.tls import Endpoint
 from postroom.config import Credential, CredentialError, ImapConfig, LimitsConfig, MailboxConfig, SmtpConfig
 from postroom.imap.admission import Server
 from postroom.imap.conversation import Deadlines
+from postroom.imap.entrance import Entrances
 from postroom.imap.faults import CredentialFault
 from postroom.imap.pool import Pool
 from postroom.mailbox.account import Account
@@ -19,11 +20,17 @@ from postroom.mailbox.sentcopy import SentCopies
 from postroom.smtp import SmtpFault, Submission, Submitter
 
 
-def open_mailbox(settings: MailboxConfig, limits: LimitsConfig, clock: Clock) -> Entry:
-    """A mailbox ready for use; nothing is connected before the first call needs it."""
+def open_mailboxes(mailboxes: Iterable[MailboxConfig], limits: LimitsConfig, clock: Clock) -> list[Entry]:
+    """Mailboxes ready for use; nothing is connected before the first call needs it."""
+    entrances = Entrances()
+    return [_open_mailbox(mailbox, limits, clock, entrances) for mailbox in mailboxes]
+
+
+def _open_mailbox(settings: MailboxConfig, limits: LimitsConfig, clock: Clock, entrances: Entrances) -> Entry:
     account = submitter = None
     if settings.imap is not None:
-        account = Account(settings.name, Pool(imap_server(settings.imap, limits), clock), settings.folders)
+        server = imap_server(settings.imap, limits, entrances)
+        account = Account(settings.name, Pool(server, clock), settings.folders)
     if settings.smtp is not None:
         submitter = Submitter(smtp_server(settings.smtp, limits), clock)
     copies = None
@@ -32,15 +39,17 @@ def open_mailbox(settings: MailboxConfig, limits: LimitsConfig, clock: Clock) ->
     return Entry(settings, account, submitter, copies)
 
 
-def imap_server(imap: ImapConfig, limits: LimitsConfig) -> Server:
-    """Where a mailbox is read, and as whom."""
+def imap_server(imap: ImapConfig, limits: LimitsConfig, entrances: Entrances | None = None) -> Server:
+    """Where a mailbox is read, and as whom; mailboxes that share `entrances` log in a few at a time."""
+    endpoint = _endpoint(imap)
     return Server(
-        endpoint=_endpoint(imap),
+        endpoint=endpoint,
         username=imap.username,
         auth=imap.auth,
         secret=_secret(imap.credential, CredentialFault),
         deadlines=Deadlines(limits.connect_seconds, limits.command_seconds),
         connections=imap.connections,
+        entrance=(entrances or Entrances()).to(endpoint),
     )
 
 
