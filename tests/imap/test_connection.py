@@ -63,6 +63,22 @@ async def test_capabilities_of_the_login_answer_replace_those_of_the_greeting() 
         assert peer.heard == [b"P1 AUTHENTICATE PLAIN " + base64.b64encode(b"\0ana@example.org\0s3cret")]
 
 
+async def test_connections_that_were_told_the_same_capabilities_have_one_set_of_them() -> None:
+    def server(capabilities: bytes) -> Conversation:
+        async def told(peer: Peer) -> None:
+            await peer.lets_in(capabilities)
+
+        return told
+
+    async with (
+        logged_in(server(b"IMAP4rev1 MOVE")) as (first, _),
+        logged_in(server(b"IMAP4rev1 MOVE")) as (second, _),
+        logged_in(server(b"IMAP4rev1")) as (third, _),
+    ):
+        assert first.capabilities is second.capabilities
+        assert third.capabilities == {"IMAP4REV1"}
+
+
 async def test_capabilities_that_nobody_announced_are_asked_for_before_and_after_the_login() -> None:
     async def server(peer: Peer) -> None:
         await peer.says(b"* OK hi")

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from weakref import WeakValueDictionary
 
 from postroom.imap.faults import DeadlineFault, LostFault, RefusedFault, WireFault
 from postroom.imap.incoming import Incoming, Sink
@@ -206,10 +207,19 @@ class Conversation:
             self.hear(response)
 
     def _learn(self, values: Sequence[Token]) -> None:
-        self._capabilities = frozenset(
-            value.decode("ascii", "replace").upper() for value in values if isinstance(value, bytes)
+        self._capabilities = _shared(
+            frozenset(value.decode("ascii", "replace").upper() for value in values if isinstance(value, bytes))
         )
         self._announced = True
+
+
+_announcements: WeakValueDictionary[int, frozenset[str]] = WeakValueDictionary()
+
+
+def _shared(names: frozenset[str]) -> frozenset[str]:
+    """The same set for all connections that were told the same: of a thousand each would keep kilobytes of it."""
+    known = _announcements.setdefault(hash(names), names)
+    return known if known == names else names
 
 
 def _no_ear(_: Untagged | None) -> None:

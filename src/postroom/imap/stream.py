@@ -23,9 +23,10 @@ class Stream(asyncio.Protocol):
         self._buffer = bytearray()
         self._scanned = 0
         self._transport: asyncio.Transport | None = None
-        self._arrived = asyncio.Event()
-        self._writable = asyncio.Event()
-        self._writable.set()
+        self._arrival: asyncio.Future[None] | None = None
+        """Of whoever waits for octets."""
+        self._room: asyncio.Future[None] | None = None
+        """Of whoever waits to write, while the other side does not read."""
         self._paused = False
         self._ended = False
 
@@ -40,23 +41,24 @@ class Stream(asyncio.Protocol):
         if len(self._buffer) > _HIGH_WATER and not self._paused and self._transport:
             self._paused = True
             self._transport.pause_reading()
-        self._arrived.set()
+        _done(self._arrival)
 
     def eof_received(self) -> bool:
         self._ended = True
-        self._arrived.set()
+        _done(self._arrival)
         return False
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._ended = True
-        self._arrived.set()
-        self._writable.set()
+        _done(self._arrival)
+        _done(self._room)
 
     def pause_writing(self) -> None:
-        self._writable.clear()
+        self._room = asyncio.get_running_loop().create_future()
 
     def resume_writing(self) -> None:
-        self._writable.set()
+        _done(self._room)
+        self._room = None
 
     # -- what we call
 
@@ -99,7 +101,8 @@ class Stream(asyncio.Protocol):
         if self.ended or self._transport is None:
             raise LostFault("the server closed the connection")
         self._transport.write(octets)
-        await self._writable.wait()
+        if self._room is not None:
+            await asyncio.shield(self._room)
 
     def post(self, octets: bytes) -> None:
         """Hand over a few octets without waiting; on a connection that is closed they are lost."""
@@ -145,12 +148,20 @@ class Stream(asyncio.Protocol):
         if self._paused and self._transport:
             self._paused = False
             self._transport.resume_reading()
-        self._arrived.clear()
-        await self._arrived.wait()
+        self._arrival = asyncio.get_running_loop().create_future()
+        try:
+            await self._arrival
+        finally:
+            self._arrival = None
 
     def _drop(self, count: int) -> None:
         del self._buffer[:count]
         self._scanned = 0
+
+
+def _done(awaited: asyncio.Future[None] | None) -> None:
+    if awaited is not None and not awaited.done():
+        awaited.set_result(None)
 
 
 async def connect(endpoint: Endpoint) -> Stream:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TypeAlias
 
@@ -24,15 +24,14 @@ class Board:
         self._clock = clock
         self._versions: dict[Spot, int] = {}
         self._trusted: set[Spot] = set()
-        self._waiting: defaultdict[Spot, set[asyncio.Event]] = defaultdict(set)
+        self._waiting: defaultdict[Spot, set[asyncio.Future[None]]] = defaultdict(set)
         self.closed = False
         """The process stops: nobody waits any more."""
 
     def touch(self, spot: Spot) -> None:
         """Something may have happened there."""
         self._versions[spot] = self._versions.get(spot, 0) + 1
-        for woken in self._waiting.get(spot, ()):
-            woken.set()
+        _wake(self._waiting.get(spot, ()))
 
     def trust(self, spot: Spot) -> None:
         """From now on somebody listens there; what happened before may have been missed."""
@@ -61,18 +60,17 @@ class Board:
         """Return when one of these spots has another version, when the process stops, or after so many seconds."""
         with self._woken_by(seen) as woken:
             if not self.closed and self.versions(seen) == seen:
-                await within(self._clock, seconds, woken)
+                await _within(self._clock, seconds, woken)
 
     def close(self) -> None:
         """Wake everybody for good."""
         self.closed = True
         for waiting in self._waiting.values():
-            for woken in waiting:
-                woken.set()
+            _wake(waiting)
 
     @contextmanager
-    def _woken_by(self, spots: Collection[Spot]) -> Iterator[asyncio.Event]:
-        woken = asyncio.Event()
+    def _woken_by(self, spots: Collection[Spot]) -> Iterator[asyncio.Future[None]]:
+        woken = asyncio.get_running_loop().create_future()
         for spot in spots:
             self._waiting[spot].add(woken)
         try:
@@ -84,11 +82,16 @@ class Board:
                     del self._waiting[spot]
 
 
-async def within(clock: Clock, seconds: float, event: asyncio.Event) -> None:
-    """Return when the event is set, or after so many seconds."""
+def _wake(waiting: Iterable[asyncio.Future[None]]) -> None:
+    for woken in waiting:
+        if not woken.done():
+            woken.set_result(None)
+
+
+async def _within(clock: Clock, seconds: float, woken: asyncio.Future[None]) -> None:
+    """Return when somebody wakes us, or after so many seconds."""
     async with asyncio.TaskGroup() as tasks:
-        waiting = tasks.create_task(event.wait())
         sleeping = tasks.create_task(clock.sleep(seconds))
-        await asyncio.wait((waiting, sleeping), return_when=asyncio.FIRST_COMPLETED)
-        waiting.cancel()
+        sleeping.add_done_callback(lambda _: _wake([woken]))
+        await woken
         sleeping.cancel()
