@@ -9,14 +9,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bench import report
-from bench.arrivals import Delay, delays
+from bench.arrivals import ARRIVALS, Delay, delays
 from bench.corpus import Places
 from bench.jobs import JOBS, Job
 from bench.memory import Growth, growths
 from bench.rounds import Effort, Outcome, measure
 from bench.servers import MailServer, gateway, mail_server
-
-_PAGE = Path(__file__).parent.parent / "docs" / "performance.md"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -27,10 +25,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         outcomes = run(jobs, server, effort)
         late = arrivals(server) if not asked.jobs or "J9" in asked.jobs.split(",") else []
         grown = [] if asked.jobs else memory(server)
-    shown = report.table(outcomes, grown, late)
-    print(shown)
+    shown, told = report.table(outcomes, grown), report.delay_table(late)
+    print(shown, told, sep="\n\n")
     if asked.write:
-        _PAGE.write_text(report.page(shown, asked.machine or report.machine(), asked.large, asked.small))
+        machine = asked.machine or report.machine()
+        whole = {} if asked.jobs else {report.CALLS: report.calls(shown, machine, asked.large, asked.small)}
+        report.write(whole | ({report.NEW_MAIL: report.new_mail(told, machine, ARRIVALS)} if late else {}))
 
 
 def run(jobs: Sequence[Job], server: MailServer, effort: Effort) -> list[Outcome]:
@@ -68,7 +68,7 @@ def _arguments() -> argparse.ArgumentParser:
     parser.add_argument("--large", type=int, default=100_000, help="messages of the large mailbox")
     parser.add_argument("--small", type=int, default=2_000, help="messages of each small one")
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "postroom-bench", help="the mail")
-    parser.add_argument("--write", action="store_true", help="write docs/performance.md")
+    parser.add_argument("--write", action="store_true", help="write what was measured whole to docs/performance.md")
     parser.add_argument("--machine", default="", help="the machine in words, for --write")
     return parser
 

@@ -23,7 +23,8 @@ AT_MOST = 50.0
 """Milliseconds after the raw IDLE line, for 95 of 100 arrivals."""
 ARRIVALS = 200
 _USER = "u05"
-_PATIENCE = 20.0
+_PATIENCE = 45.0
+"""Seconds. Where Dovecot misses a sign of its file system, it looks by itself after half a minute."""
 _MOST_BEFORE = 20
 _CALM = 2.0
 """Seconds in which everything is told of a message, when nothing else happens."""
@@ -45,8 +46,9 @@ class Delay:
 
 @dataclass(slots=True)
 class Seen:
-    """When each arrival was noticed, in order."""
+    """When each arrival was noticed, in order, and by whom."""
 
+    who: str
     times: list[float] = field(default_factory=list)
     _more: threading.Condition = field(default_factory=threading.Condition)
 
@@ -58,12 +60,12 @@ class Seen:
     def wait_for(self, count: int) -> None:
         with self._more:
             if not self._more.wait_for(lambda: len(self.times) >= count, _PATIENCE):
-                raise RuntimeError(f"arrival {count} was not noticed in {_PATIENCE:.0f} s")
+                raise RuntimeError(f"{self.who} has not noticed arrival {count} in {_PATIENCE:.0f} s")
 
 
 def delays(server: MailServer, folder: Path, arrivals: int = ARRIVALS) -> list[Delay]:
     """Deliver mail one by one, and see when a raw IDLE, a receiver and a waiting call notice each."""
-    posted, answered, told = Seen(), Seen(), Seen()
+    posted, answered, told = Seen("the receiver"), Seen("the waiting call"), Seen("the raw IDLE")
     with (
         _receiver(posted) as hook,
         gateway(folder, server, hook=hook) as running,
@@ -122,9 +124,11 @@ def _receiver(seen: Seen) -> Iterator[Hook]:
     with http.server.ThreadingHTTPServer(("127.0.0.1", port), Receiver) as listening:
         thread = threading.Thread(target=listening.serve_forever, daemon=True)
         thread.start()
-        yield Hook(_USER, port)
-        listening.shutdown()
-        thread.join()
+        try:
+            yield Hook(_USER, port)
+        finally:
+            listening.shutdown()
+            thread.join()
 
 
 @contextlib.contextmanager
@@ -141,9 +145,12 @@ def _idling(server: MailServer, seen: Seen) -> Iterator[None]:
 
         thread = threading.Thread(target=listen, daemon=True)
         thread.start()
-        yield
-        mail.hang_up()
-        thread.join(timeout=_PATIENCE)
+        try:
+            yield
+        finally:
+            with contextlib.suppress(OSError):
+                mail.hang_up()
+            thread.join(timeout=_PATIENCE)
 
 
 @contextlib.contextmanager
@@ -164,10 +171,12 @@ def _waiting(running: Gateway, seen: Seen) -> Iterator[None]:
 
     thread = threading.Thread(target=ask, args=(cursor,), daemon=True)
     thread.start()
-    yield
-    ended.set()
-    thread.join(timeout=_PATIENCE)
-    asking.close()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join(timeout=_PATIENCE)
+        asking.close()
 
 
 def _remove(server: MailServer) -> None:

@@ -1,7 +1,8 @@
-"""`python -m bench.watching [COUNT]`: what many watched mailboxes cost one process: memory, time, connections."""
+"""`python -m bench.watching`: what many watched mailboxes cost one process: memory, time, connections."""
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import hashlib
 import json
@@ -11,12 +12,13 @@ import tempfile
 import threading
 import time
 from base64 import b64encode
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from bench import report
 from bench.clients import Http
 from bench.floor import PASSWORD
 from bench.servers import Gateway, configured, free_port, process, program
@@ -32,6 +34,8 @@ _SETTLED = 170.0
 """Seconds after which what was opened for the first look is closed again."""
 _CALM = 30.0
 """Seconds over which an idle process is looked at."""
+ALLOCATOR = {"MALLOC_MMAP_THRESHOLD_": "131072"}
+"""What docs/deployment.md says of the C library's memory, and the unit and the image set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,21 +48,33 @@ class Watched:
     cpu: float
     """Share of a core, in percent, while nothing happens."""
     connections: int
-    waiting: int
-    """Connections while that many calls wait besides."""
-
-    @property
-    def good(self) -> bool:
-        return self.kilobytes <= AT_MOST_KB and self.waiting == self.connections
+    one_waiting: int
+    """Connections while one call waits in one of them."""
+    all_waiting: int
+    """Connections while many do."""
 
 
-def watched(folder: Path, many: int = MANY) -> Watched:
+def watched(folder: Path, many: int = MANY, allocator: Mapping[str, str] = ALLOCATOR) -> Watched:
     """Watch a few mailboxes, then many, each with a webhook of its own."""
     with _mail_server(folder) as (port, certificate):
-        small = _measured(folder / "few", port, certificate, _FEW)
-        large = _measured(folder / "many", port, certificate, many)
-    kilobytes = (large.kilobytes - small.kilobytes) / (many - _FEW)
-    return Watched(many, kilobytes, large.cpu, large.connections, large.waiting)
+        small = _measured(folder / "few", port, certificate, _FEW, allocator)
+        large = _measured(folder / "many", port, certificate, many, allocator)
+    return replace(large, kilobytes=(large.kilobytes - small.kilobytes) / (many - _FEW))
+
+
+def table(seen: Watched) -> str:
+    """Markdown."""
+    crowd = seen.all_waiting - seen.one_waiting
+    rows = [
+        ("what", "measured", "aim"),
+        ("---", "--:", "--:"),
+        ("resident memory for each", f"{seen.kilobytes:.0f} kB", f"{AT_MOST_KB:.0f} kB"),
+        ("connections", f"{seen.connections:,}", f"{seen.mailboxes:,}"),
+        ("more of them while one call waits in one mailbox", f"{seen.one_waiting - seen.connections}", ""),
+        (f"and more again while {_WAITERS} calls wait there", f"{crowd}", "0"),
+        ("of one core, while nothing happens", f"{seen.cpu:.1f} %", ""),
+    ]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
 @contextlib.contextmanager
@@ -92,9 +108,9 @@ def _mail_server(folder: Path) -> Iterator[tuple[int, Path]]:
         yield port, certificate
 
 
-def _measured(folder: Path, port: int, certificate: Path, count: int) -> Watched:
+def _measured(folder: Path, port: int, certificate: Path, count: int, allocator: Mapping[str, str]) -> Watched:
     """`kilobytes` are those of the whole process."""
-    with _gateway(folder, port, certificate, count) as running:
+    with _gateway(folder, port, certificate, count, allocator) as running:
         _await(lambda: _connections(running.pid, port) >= count, f"{count} mailboxes are not watched")
         time.sleep(_SETTLED)
         kilobytes = _kilobytes(running.pid)
@@ -102,13 +118,15 @@ def _measured(folder: Path, port: int, certificate: Path, count: int) -> Watched
         time.sleep(_CALM)
         cpu = (_cpu(running.pid) - before) / _CALM * 100
         connections = _connections(running.pid, port)
-        with _waiters(running):
-            waiting = _connections(running.pid, port)
-    return Watched(count, kilobytes, cpu, connections, waiting)
+        with _waiters(running, 1):
+            one_waiting = _connections(running.pid, port)
+        with _waiters(running, _WAITERS):
+            all_waiting = _connections(running.pid, port)
+    return Watched(count, kilobytes, cpu, connections, one_waiting, all_waiting)
 
 
 @contextlib.contextmanager
-def _gateway(folder: Path, port: int, certificate: Path, count: int) -> Iterator[Gateway]:
+def _gateway(folder: Path, port: int, certificate: Path, count: int, allocator: Mapping[str, str]) -> Iterator[Gateway]:
     own, token = free_port(), mint().text.reveal()
     folder.mkdir(parents=True)
     config = folder / "postroom.yaml"
@@ -125,7 +143,7 @@ def _gateway(folder: Path, port: int, certificate: Path, count: int) -> Iterator
     config.chmod(0o600)
     secrets = {_variable(name): f"whsec_{b64encode(hashlib.sha256(name.encode()).digest()).decode()}" for name in names}
     command = [sys.executable, "-m", "bench.unhurried", "serve", "--config", str(config)]
-    with process(command, own, secrets) as pid:
+    with process(command, own, {**secrets, **allocator}) as pid:
         yield Gateway(own, token, "", pid)
 
 
@@ -148,26 +166,28 @@ def _variable(name: str) -> str:
 
 
 @contextlib.contextmanager
-def _waiters(running: Gateway) -> Iterator[None]:
-    """Calls that wait for mail in the first mailbox."""
+def _waiters(running: Gateway, count: int) -> Iterator[None]:
+    """So many calls wait for mail in the first mailbox."""
     with contextlib.closing(Http(running.port, running.token)) as http:
         cursor = json.loads(http.get("/inbox?mailbox=m0000&checkpoint=true&limit=1"))["cursor"]
     path = f"/inbox?mailbox=m0000&wait_seconds=20&since_cursor={quote(cursor)}"
-    began = threading.Barrier(_WAITERS + 1)
+    began = threading.Barrier(count + 1)
 
     def wait() -> None:
         with contextlib.closing(Http(running.port, running.token)) as http:
             began.wait()
             http.get(path)
 
-    threads = [threading.Thread(target=wait) for _ in range(_WAITERS)]
+    threads = [threading.Thread(target=wait) for _ in range(count)]
     for thread in threads:
         thread.start()
     began.wait()
     time.sleep(10)
-    yield
-    for thread in threads:
-        thread.join(timeout=_PATIENCE)
+    try:
+        yield
+    finally:
+        for thread in threads:
+            thread.join(timeout=_PATIENCE)
 
 
 def _connections(pid: int, port: int) -> int:
@@ -199,6 +219,21 @@ def _await(true: Any, words: str) -> None:
         time.sleep(0.2)
 
 
-if __name__ == "__main__":
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="bench.watching", description=__doc__)
+    parser.add_argument("count", type=int, nargs="?", default=MANY, help="mailboxes")
+    parser.add_argument("--plain", action="store_true", help="with the C library's own thresholds of memory")
+    parser.add_argument("--write", action="store_true", help="write it to docs/performance.md")
+    parser.add_argument("--machine", default="", help="the machine in words, for --write")
+    asked = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as place:
-        print(watched(Path(place), int(sys.argv[1]) if len(sys.argv) > 1 else MANY))
+        shown = table(watched(Path(place), asked.count, {} if asked.plain else ALLOCATOR))
+    print(shown)
+    if asked.write:
+        setting = "" if asked.plain else " ".join(f"`{name}={value}`" for name, value in ALLOCATOR.items())
+        more = f"With {setting}, as the systemd unit and the image set it." if setting else ""
+        report.write({report.WATCHED: report.watched(shown, asked.machine or report.machine(), more)})
+
+
+if __name__ == "__main__":
+    main()

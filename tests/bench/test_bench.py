@@ -16,6 +16,7 @@ from bench.jobs import JOBS
 from bench.memory import Growth, list_beside_slow_readers
 from bench.rounds import Effort, Outcome, quantile
 from bench.servers import MailServer, gateway, mail_server
+from bench.watching import ALLOCATOR, Watched, table
 
 LARGE, SMALL = 300, 60
 ONCE = Effort(rounds=1, seconds=0.0)
@@ -65,6 +66,34 @@ def test_what_is_over_its_bound_is_marked() -> None:
     assert good.good
     assert "(above)" not in report.table([good], [])
     assert "2.10x (above)" in report.table([replace(good, postroom=2.1)], [])
+
+
+def test_a_section_is_written_in_its_place_and_the_others_stay_as_they_are() -> None:
+    page = report.renewed("", {report.WATCHED: "| a table |", report.CALLS: "| calls |"})
+    assert page == f"{report.CALLS}\n\n| calls |\n\n{report.WATCHED}\n\n| a table |\n"
+    page = report.renewed(page, {report.NEW_MAIL: "late", report.CALLS: "| other calls |"})
+    assert (
+        page == f"{report.CALLS}\n\n| other calls |\n\n{report.NEW_MAIL}\n\nlate\n\n{report.WATCHED}\n\n| a table |\n"
+    )
+    assert report.renewed(page, {}) == page
+
+
+def test_the_page_has_the_sections_that_the_bench_writes_and_no_other() -> None:
+    page = report.PAGE.read_text()
+    assert report.renewed(page, {}) == page
+
+
+def test_the_table_of_watched_mailboxes_tells_what_a_crowd_costs_beyond_one() -> None:
+    told = table(Watched(1000, 66.6, 0.81, 1000, 1001, 1001))
+    assert "| resident memory for each | 67 kB | 60 kB |" in told
+    assert "| more of them while one call waits in one mailbox | 1 |" in told
+    assert "| and more again while 200 calls wait there | 0 | 0 |" in told
+
+
+def test_what_is_measured_is_started_as_the_unit_and_the_image_start_it() -> None:
+    for name in ("packaging/postroom.service", "Dockerfile"):
+        text = (report.PAGE.parent.parent / name).read_text()
+        assert all(f"{variable}={value}" in text for variable, value in ALLOCATOR.items())
 
 
 def test_a_quantile_is_one_of_the_values() -> None:

@@ -58,6 +58,7 @@ async def test_who_waits_for_one_that_goes_is_told_so() -> None:
         writing, reading = tasks.create_task(stream.write(MUCH)), asyncio.ensure_future(stream.read_line())
         await until(lambda: stream._room is not None and stream._arrival is not None)
         let.set()
-        await writing
-        with pytest.raises(LostFault):
-            await reading
+        async with asyncio.timeout(10):
+            await writing
+            with pytest.raises(LostFault):
+                await reading
