@@ -63,23 +63,24 @@ async def call(pool: Pool) -> None:
 
 
 @asynccontextmanager
-async def crowd(gate: Gate, shared: Entrance) -> AsyncIterator[int]:
-    """Twice as many mailboxes as may log in at a time want to, half of them to listen; the port of their server."""
+async def crowd(gate: Gate, shared: Entrance) -> AsyncIterator[list[Pool]]:
+    """Twice as many mailboxes as may log in at a time want to: half of them to listen, such as the last."""
     async with listening(gate.serve) as peer, asyncio.TaskGroup() as tasks:
-        for number in range(2 * AT_ONCE):
-            tasks.create_task((listen if number % 2 else glance)(mailbox(peer.port, shared)))
+        pools = [mailbox(peer.port, shared) for _ in range(2 * AT_ONCE)]
+        for number, pool in enumerate(pools):
+            tasks.create_task((listen if number % 2 else glance)(pool))
         await until(lambda: gate.met >= AT_ONCE)
-        yield peer.port
+        yield pools
         gate.opened.set()
 
 
 async def test_a_thousand_mailboxes_of_one_server_log_in_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    gate, shared = Gate(), Entrance()
+    gate = Gate()
     monkeypatch.setattr(entrance, "HURRIED", 0.0)
-    async with crowd(gate, shared) as port, asyncio.TaskGroup() as tasks:
+    async with crowd(gate, Entrance()) as pools, asyncio.TaskGroup() as tasks:
         assert gate.met == AT_ONCE
-        # Somebody waits for this one, and so it waits for nobody.
-        calling = tasks.create_task(call(mailbox(port, shared)))
+        # Somebody waits for this one, and so it waits for nobody, not even for whoever would listen to its mailbox.
+        calling = tasks.create_task(call(pools[-1]))
         await until(lambda: gate.met == AT_ONCE + 1)
         gate.opened.set()
         await calling

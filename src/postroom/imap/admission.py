@@ -79,12 +79,12 @@ class Admission:
         One that is `spare` is done without where the server has no room: that costs the others no rest. What nobody
         waits for is not `hurried`.
         """
-        async with self._opening:
+        self._check_rest()
+        async with self._server.entrance.passing(hurried=hurried), self._opening:
             self._check_rest()
             identity = await self._known_identity()
             try:
-                async with self._server.entrance.passing(hurried=hurried):
-                    connection = await open_connection(self._server.endpoint, identity, self._server.deadlines)
+                connection = await open_connection(self._server.endpoint, identity, self._server.deadlines)
             except LoginFault:
                 self._refused = (identity.secret, self._clock.monotonic() + REFUSED_REST)
                 raise

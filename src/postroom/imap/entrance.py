@@ -11,7 +11,7 @@ from postroom.base.tls import Endpoint
 
 AT_ONCE = 16
 """Logins to one server."""
-HURRIED, PATIENT = 1.0, 60.0
+HURRIED, PATIENT = 1.0, 20.0
 """Seconds that a login waits for the others, if somebody waits for it or nobody does; then it goes beside them."""
 
 
