@@ -16,10 +16,12 @@ from postroom.imap import entrance
 from postroom.imap.admission import Server
 from postroom.imap.conversation import Deadlines
 from postroom.imap.entrance import AT_ONCE, Entrance, Entrances
+from postroom.imap.faults import ConnectFault
 from postroom.imap.pool import Pool
 from tests.servers.inprocess import directory_of
 from tests.servers.patience import until
 from tests.servers.peer import Peer, listening
+from tests.servers.ports import refusing_port
 
 pytestmark = pytest.mark.anyio
 
@@ -92,6 +94,20 @@ async def test_a_server_that_answers_nobody_keeps_nobody_from_trying(monkeypatch
     monkeypatch.setattr(entrance, "PATIENT", 0.0)
     async with crowd(gate, Entrance()):
         await until(lambda: gate.met == 2 * AT_ONCE)
+
+
+async def test_a_server_that_is_left_alone_for_a_while_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    shared = Entrance()
+    pool = mailbox(refusing_port(), shared)
+    for _ in range(2):  # the first failure costs no rest
+        with pytest.raises(ConnectFault):
+            await call(pool)
+    monkeypatch.setattr(entrance, "HURRIED", 60.0)
+    for _ in range(AT_ONCE):
+        await shared._room.acquire()
+    async with asyncio.timeout(5):
+        with pytest.raises(ConnectFault):
+            await call(pool)
 
 
 def test_mailboxes_share_the_entrance_of_their_own_server_alone() -> None:
