@@ -68,6 +68,31 @@ async def test_a_look_that_finds_nothing_leaves_no_connection_beside_the_one_tha
             assert proxy.open == 2  # more may come, and who is told of it may want to read it
 
 
+async def test_one_connection_serves_looks_at_news_that_is_nobodys_to_be_told(dovecot: Dovecot, tmp_path: Path) -> None:
+    user = next(USERS)
+    await deliver(dovecot, user, plain("Old"))
+    async with proxied(dovecot.port) as proxy:
+        config = configuration(proxy.port, user, [endpoint("desk", RECEIVED)])
+        async with standing(config, tmp_path) as at, at.watching():
+            await at.trusted()
+            await at.until(at.marked)
+            await until(lambda: proxy.open == 1)
+            before = proxy.connections
+            for sign in "+-+":
+                seen = at.directory.watching.board.versions([("work", "INBOX")])
+                await asyncio.to_thread(flag, dovecot, user, sign)
+                await until(lambda seen=seen: at.directory.watching.board.versions([("work", "INBOX")]) != seen)
+            await deliver(dovecot, user, plain("New"))
+            await at.until(lambda: at.received("desk"))
+            assert proxy.connections == before + 1
+
+
+def flag(dovecot: Dovecot, user: str, sign: str) -> None:
+    with dovecot.login(user) as imap:
+        imap.select()
+        assert imap.store("1", f"{sign}FLAGS", "\\Flagged")[0] == "OK"
+
+
 async def test_what_is_hidden_from_an_endpoint_moves_the_mark_and_gives_nothing(
     dovecot: Dovecot, tmp_path: Path
 ) -> None:

@@ -34,15 +34,19 @@ class Watcher:
     async def run(self, lease: Lease) -> None:
         """Until cancelled, until the process stops, or until another gateway has the lease."""
         watching, spots = self._means.directory().watching, self._watched.spots
-        board, looked = watching.board, dict[Spot, int]()
+        board, looked, listened = watching.board, dict[Spot, int](), False
         with watching.hold(spots):
             while not board.closed:
-                now = board.versions(spots)
+                now, heard = board.versions(spots), bool(looked) and listened
+                listened = all(map(board.trusts, spots))
                 try:
                     rest = await self._tried([spot for spot in spots if now[spot] != looked.get(spot)], lease)
                 except LeaseLostError:
                     self._means.log.warning("watch.lease_lost", mailbox=self.mailbox)
                     return
+                if not heard:
+                    # News seldom comes alone: after it the connection is kept, and not after a look just in case.
+                    self._means.directory().numbers(self.mailbox).end()
                 looked = now if rest is None else {}
                 if rest is None:
                     rest = SWEEP if all(map(board.trusts, spots)) else PAUSE
@@ -75,7 +79,6 @@ class Watcher:
                 if is_out_of_reach(error):
                     await self._reach.failed(error, lease)
                     return False
-        self._means.directory().numbers(self.mailbox).end()
         await self._reach.succeeded(lease)
         return all_well
 
