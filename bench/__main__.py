@@ -26,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         late = arrivals(server) if not asked.jobs or "J9" in asked.jobs.split(",") else []
         grown = [] if asked.jobs else memory(server)
     shown, told = report.table(outcomes, grown), report.delay_table(late)
-    print(shown, told, sep="\n\n")
+    print(shown, *([told] if late else []), sep="\n\n")
     if asked.write:
         machine = asked.machine or report.machine()
         whole = {} if asked.jobs else {report.CALLS: report.calls(shown, machine, asked.large, asked.small)}

@@ -109,6 +109,8 @@ class Job:
     """It is a call of a relay token."""
     beside: Ask | None = None
     """A call of a token whose mailboxes are whole, which stands for the floor."""
+    commits: int | None = None
+    """What must be on the disk, one after the other, before the answer; None where that is not looked at."""
     rows: int = 0
     """Messages that must be in the answer, if the mailboxes have so many."""
 
@@ -122,6 +124,9 @@ _LIST = Get("/mailboxes/big/messages?limit=50")
 _SEND = {"to": [corpus.SENT_TO], "subject": "A plain message", "body_text": corpus.SENT_TEXT}
 _SMALL = "mailbox=" + "%2C".join(f"u{number:02}" for number in range(1, 11))
 
+WITHOUT_MAIL = Get("/mailboxes")
+"""A call that asks no mail server: what every call goes through."""
+
 JOBS = (
     Job("J1", "newest 50 of a large inbox", _LIST, Floor.newest, 2, rows=50),
     Job("J1 uncached", "the same, with caches that keep nothing", _LIST, Floor.newest, 12, caches=False, rows=50),
@@ -131,12 +136,12 @@ JOBS = (
     Job("J3", "search by sender, subject and day, newest 50", Get(f"/mailboxes/big/search?limit=50&{_SEARCH}"),
         Floor.search, rows=1),
     Job("J4", "newest 50 of ten inboxes as one", Get(f"/inbox?limit=50&{_SMALL}"), Floor.newest_of_each, 1, rows=50),
-    Job("J5", "send a message and keep a copy in Sent", Post("/mailboxes/u01/send", _SEND), Floor.send, 2.5),
+    Job("J5", "send a message and keep a copy in Sent", Post("/mailboxes/u01/send", _SEND), Floor.send, 2.5, commits=3),
     Job("J6", "mark a message as seen, or as unseen", Toggle(f"/mailboxes/u02/messages/{corpus.MARKED}/seen", "seen"),
-        Floor.mark, 6),
+        Floor.mark, 6, commits=1),
     Job("J7", "download a file of 5 MB", Get("/mailboxes/big/messages/{file}/attachments/2"), Floor.download),
     Job("J8", "read a conversation of 20, asking two folders for news", Get("/mailboxes/big/messages/{root}/thread"),
-        Floor.thread, 2, rows=1),
+        Floor.thread, 2, commits=0, rows=1),
     Job("J10", "MCP: list the tools", Tool(), at_most=1),
     Job("J11", "relay: newest 20 of a large inbox; the floor is the same for a whole token",
         Tool("list_messages", {"folder": "INBOX"}), at_most=3, relay=True,

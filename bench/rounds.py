@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 from bench.clients import Http
 from bench.corpus import Places
+from bench.disk import Disk
 from bench.floor import Floor
-from bench.jobs import Job
+from bench.jobs import WITHOUT_MAIL, Job
 from bench.servers import SMALL_USERS, Gateway, MailServer
 
 _MOST_CALLS = 100
@@ -34,6 +35,15 @@ class Outcome:
     slow: float
     """What one call in twenty of the product took longer than."""
     floor: float | None
+    call: float = 0.0
+    """One that needs no mail, where the job's parts are looked at."""
+    commit: float = 0.0
+    """One of the disk's own."""
+
+    @property
+    def least(self) -> float:
+        """Milliseconds for what no skill can save: a call, the commits before its answer, and the floor itself."""
+        return self.call + (self.job.commits or 0) * self.commit + (self.floor or 0.0)
 
     @property
     def value(self) -> float:
@@ -49,7 +59,7 @@ def measure(job: Job, server: MailServer, gateway: Gateway, effort: Effort) -> O
     """Run one job. Raises `RuntimeError` if an answer is not what was asked for."""
     floor = Floor(server.port, server.smtp_port, server.large, server.small, SMALL_USERS)
     http, places = Http(gateway.port, gateway.relay if job.relay else gateway.token), Places(server.large)
-    whole = Http(gateway.port, gateway.token)
+    whole, single, disk = Http(gateway.port, gateway.token), Http(gateway.port, gateway.single), Disk()
     try:
         _check(job, job.ask(http, places))
         sides: dict[str, Callable[[], object]] = {"postroom": lambda: job.ask(http, places)}
@@ -59,13 +69,18 @@ def measure(job: Job, server: MailServer, gateway: Gateway, effort: Effort) -> O
         if job.beside is not None:
             beside = job.beside
             sides["floor"] = lambda: beside(whole, places)
+        if job.commits is not None:
+            sides |= {"call": lambda: WITHOUT_MAIL(single, places), "commit": disk.commit}
         taken = _taken(sides, effort)
     finally:
         floor.close()
         http.close()
         whole.close()
+        single.close()
+        disk.close()
     median = {side: quantile(times, 0.5) for side, times in taken.items()}
-    return Outcome(job, median["postroom"], quantile(taken["postroom"], 0.95), median.get("floor"))
+    slow, parts = quantile(taken["postroom"], 0.95), (median.get("call", 0.0), median.get("commit", 0.0))
+    return Outcome(job, median["postroom"], slow, median.get("floor"), *parts)
 
 
 def _taken(sides: Mapping[str, Callable[[], object]], effort: Effort) -> dict[str, list[float]]:

@@ -55,6 +55,8 @@ class Gateway:
     token: str
     relay: str
     """A relay token for the large mailbox."""
+    single: str
+    """A token that sees one small mailbox alone."""
     pid: int
 
 
@@ -108,22 +110,22 @@ def _empty_sent(server: MailServer) -> None:
 @contextlib.contextmanager
 def gateway(folder: Path, server: MailServer, *, caches: bool = True, hook: Hook | None = None) -> Iterator[Gateway]:
     """`postroom serve` with a configuration of its own in `folder`."""
-    port, token, relay = free_port(), mint().text.reveal(), mint().text.reveal()
+    port, (token, relay, single) = free_port(), (mint().text.reveal() for _ in range(3))
     folder.mkdir(parents=True, exist_ok=True)
     config = folder / "postroom.yaml"
-    settings = _configuration(port, server, (token, relay), folder / "state")
+    settings = _configuration(port, server, (token, relay, single), folder / "state")
     if hook is not None:
         _add_hook(settings["mailboxes"], hook)
     config.write_text(json.dumps(settings))
     config.chmod(0o600)
     command = [sys.executable, "-m", "bench.unhurried" if caches else "bench.uncached"]
     with process([*command, "serve", "--config", str(config)], port) as pid:
-        yield Gateway(port, token, relay, pid)
+        yield Gateway(port, token, relay, single, pid)
 
 
-def _configuration(port: int, server: MailServer, tokens: tuple[str, str], state: Path) -> dict[str, Any]:
-    """YAML can be written as JSON; `tokens` are the one whose mailboxes are whole, and the relay's."""
-    token, relay = tokens
+def _configuration(port: int, server: MailServer, tokens: tuple[str, str, str], state: Path) -> dict[str, Any]:
+    """YAML can be written as JSON; `tokens` are one for all mailboxes, the relay's, and one for a single mailbox."""
+    token, relay, single = tokens
     imap = {"host": "127.0.0.1", "port": server.port, "tls": "none", "password": PASSWORD, "connections": _CONNECTIONS}
     smtp = {"host": "127.0.0.1", "port": server.smtp_port, "tls": "none"}
     return {
@@ -140,6 +142,12 @@ def _configuration(port: int, server: MailServer, tokens: tuple[str, str], state
                 "token_hash": token_hash(token),
                 "scopes": ["read", "draft", "organize", "delete", "send"],
                 "mailboxes": list(server.users),
+            },
+            {
+                "name": "single",
+                "token_hash": token_hash(single),
+                "scopes": ["read"],
+                "mailboxes": list(SMALL_USERS[:1]),
             },
             {
                 "name": "relay",

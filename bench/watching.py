@@ -144,7 +144,7 @@ def _gateway(folder: Path, port: int, certificate: Path, count: int, allocator: 
     secrets = {_variable(name): f"whsec_{b64encode(hashlib.sha256(name.encode()).digest()).decode()}" for name in names}
     command = [sys.executable, "-m", "bench.unhurried", "serve", "--config", str(config)]
     with process(command, own, {**secrets, **allocator}) as pid:
-        yield Gateway(own, token, "", pid)
+        yield Gateway(own, token, "", "", pid)
 
 
 def _mailbox(name: str, port: int, certificate: Path) -> dict[str, Any]:

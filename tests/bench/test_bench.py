@@ -39,6 +39,13 @@ def test_every_job_is_measured_on_both_sides_and_has_its_line_in_the_table(serve
     table = report.table(outcomes, [Growth("a download", 1.5)])
     assert all(f"| {job.name}: " in table for job in JOBS)
     assert "| a download | 1.5 MB |" in table
+    assert [one.job.name for one in outcomes if one.call and one.commit] == ["J5", "J6", "J8"]
+
+
+def test_the_parts_that_no_skill_can_save_are_added_up_and_compared_with_the_floor() -> None:
+    job = replace(JOBS[0], name="J0", commits=3, at_most=2.5)
+    table = report.table([Outcome(job, 9.0, 9.5, floor=2.0, call=0.5, commit=0.25)], [])
+    assert "| J0 | 0.50 ms | 3 of 0.25 ms | 2.00 ms | 3.25 ms | 1.62x | 2.5x |" in table
 
 
 def test_a_list_is_answered_beside_more_readers_that_do_not_read_than_there_are_connections(
