@@ -24,7 +24,7 @@ AT_MOST = 50.0
 ARRIVALS = 200
 _USER = "u05"
 _PATIENCE = 45.0
-"""Seconds. Where Dovecot misses a sign of its file system, it looks by itself after half a minute."""
+"""Seconds."""
 _MOST_BEFORE = 20
 _CALM = 2.0
 """Seconds in which everything is told of a message, when nothing else happens."""
