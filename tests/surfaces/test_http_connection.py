@@ -1,14 +1,19 @@
-"""Before a token is shown, a request costs little: heads are bounded in size and time."""
+"""Before a token is shown, a request costs little: heads are bounded in size and time, and answers must be taken."""
 
 from __future__ import annotations
 
 import contextlib
 import resource
 import socket
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
+from uvicorn import Config
+from uvicorn.server import ServerState
 
 from postroom.surfaces import bodies, http_connection
+from postroom.surfaces.http_connection import BoundedConnection
 from tests.servers.gateway import Gateway
 
 HEAD = b"GET /health HTTP/1.1\r\nHost: localhost\r\n"
@@ -64,3 +69,40 @@ def test_a_body_that_never_comes_is_given_up(gateway: Gateway, path: bytes, monk
     head = b"POST " + path + b" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" + bearer
     answer = sent(gateway, head + b"\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{")
     assert answer.startswith(b"HTTP/1.1 503 ")
+
+
+class Unread:
+    """A transport whose other end takes so many octets between two looks."""
+
+    def __init__(self, waiting: int, takes: int) -> None:
+        self.waiting, self.takes, self.aborted, self.timers = waiting, takes, False, list[Any]()
+
+    def is_closing(self) -> bool:
+        return True
+
+    def get_write_buffer_size(self) -> int:
+        return self.waiting
+
+    def abort(self) -> None:
+        self.aborted = True
+
+    def call_later(self, _: float, look: Any, *arguments: Any) -> Any:
+        self.timers.append(lambda: look(*arguments))
+        return SimpleNamespace(cancel=self.timers.clear)
+
+    def pass_time(self) -> None:
+        self.waiting = max(0, self.waiting - self.takes)
+        self.timers.pop()()
+
+
+def test_a_closing_connection_waits_for_a_slow_client_and_not_for_one_that_takes_nothing() -> None:
+    for takes, rounds in ((20_000, 3), (0, 1)):
+        transport = Unread(60_000, takes)
+        loop = cast(Any, transport)
+        connection = BoundedConnection(Config(lambda _: None, log_config=None), ServerState(), {}, loop)
+        connection.transport = cast(Any, transport)
+        connection.timeout_keep_alive_handler()
+        for _ in range(rounds):
+            assert not transport.aborted
+            transport.pass_time()
+        assert transport.aborted is (takes == 0)

@@ -8,6 +8,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from postroom.surfaces import http_connection
 from tests.servers.gateway import Gateway, running_gateway
 from tests.servers.ports import free_port
 from tests.surfaces.wire import code
@@ -69,6 +70,30 @@ def test_a_request_for_which_there_is_no_room_is_told_so_before_it_is_read(tmp_p
             one.close()
         assert any(gateway.get("/mailboxes").status_code == 200 for _ in range(1_000))
         assert numbers(gateway.get("/metrics").text)["postroom_requests_turned_away_total"] >= 1
+
+
+def test_who_takes_nothing_of_its_answers_is_cut_off_and_keeps_no_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(http_connection, "TAKING_SECONDS", 0.2)
+    with running_gateway(tmp_path, NOBODY, TOKENS, "limits: {requests_at_once: 2}") as gateway:
+        deaf = [unread_answers(gateway) for _ in range(2)]
+        while gateway.get("/mailboxes").status_code == 200:  # on a slow machine the first are gone already
+            deaf.append(unread_answers(gateway))
+        assert gateway.get("/health", None).status_code == 200  # nobody starts anew what has too much to do
+        assert any(gateway.get("/mailboxes").status_code == 200 for _ in range(10_000))
+        assert not [one for one in caplog.records if one.name == "uvicorn.error"]
+        for one in deaf:
+            one.close()
+
+
+def unread_answers(gateway: Gateway) -> socket.socket:
+    """A connection that asks for more than all buffers hold, without a token, and reads nothing."""
+    connection = socket.socket()
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    connection.connect(("127.0.0.1", gateway.port))
+    connection.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n" * 100)
+    return connection
 
 
 def half_a_request(gateway: Gateway) -> socket.socket:

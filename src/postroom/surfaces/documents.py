@@ -13,6 +13,7 @@ from postroom.base.errors import Code, GatewayError
 from postroom.surfaces.openapi import openapi
 from postroom.surfaces.responses import error_response, json_response
 
+HEALTH = "/health"
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 _STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:52rem;margin:2rem auto;padding:0 1rem;color:#222}"
@@ -29,7 +30,7 @@ class Documents:
         document = openapi(public_url)
         self._is_stale = is_stale
         self._pages = {
-            "/health": ("application/json", orjson.dumps({"status": "ok"})),
+            HEALTH: ("application/json", orjson.dumps({"status": "ok"})),
             "/openapi.json": ("application/json", orjson.dumps(document)),
             "/docs": ("text/html; charset=utf-8", page(document).encode()),
         }
@@ -42,7 +43,7 @@ class Documents:
             error = GatewayError(Code.METHOD_NOT_ALLOWED, "Use GET here.", allow=["GET"])
             return error_response(error, {"Allow": "GET"})
         media_type, body = page
-        if path == "/health" and self._is_stale():
+        if path == HEALTH and self._is_stale():
             body = orjson.dumps({"status": "ok", "config": "stale"})
         response = json_response(None)
         headers = dict(response.headers) | {"Content-Security-Policy": _POLICY}
