@@ -71,7 +71,7 @@ An import may only point down a storey; neighbours in a storey do not know each 
         relay/envelopes  relay/listing  relay/reading  relay/sending  relay/changing
         administering  auditing  webhooks  queue
     events/         new mail reaches people: watchers find what happened, couriers tell it
-        endpoint  watched  arrivals  changes  reach  watcher  duty
+        endpoint  watched  pace  arrivals  changes  reach  watcher  duty
         signing  ranges  resolving  egress  posting  schedule  recheck  delivering  courier
         outcomes  trying
     surfaces/       skins: HTTP API and MCP

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from postroom.base.errors import GatewayError
 from postroom.events.endpoint import Endpoint
+from postroom.events.pace import Pace
 from postroom.events.watched import HIDES, Means, Watched, due, glimpse_of
 from postroom.mail.model import Shown
 from postroom.mailbox.following import Place
@@ -27,6 +28,7 @@ class Arrivals:
     def __init__(self, watched: Watched, means: Means) -> None:
         self._watched = watched
         self._means = means
+        self._pace = Pace(watched, means)
 
     async def look(self, folder: str, lease: Lease) -> None:
         """Tell of all that came since the last look. Raises a `GatewayError`, StoreError, LeaseLostError.
@@ -44,6 +46,7 @@ class Arrivals:
             return
         for uids in _batches(arrived.uids):
             await self._record(lease, await self._found(folder, mark.uid_validity, uids))
+            await self._pace.keep()
 
     async def _found(self, folder: str, uid_validity: int, uids: Sequence[int]) -> Finding:
         tellings: list[Due] = []

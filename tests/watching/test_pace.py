@@ -1,0 +1,71 @@
+"""A flood of mail waits in the mailbox for whoever takes events, and for nobody who does not."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from postroom.events import arrivals, pace
+from postroom.store import endpoints
+from postroom.store.endpoints import Registered
+from tests.servers.dovecot import Dovecot
+from tests.servers.mail import plain
+from tests.watching.standing import RECEIVED, Standing, configuration, endpoint, standing
+
+pytestmark = pytest.mark.anyio
+TOLD = "UPDATE deliveries SET ended = created WHERE endpoint = ?"
+FAILING = "UPDATE endpoints SET failing_since = '2026-03-03T09:00:00.000000Z' WHERE name = ?"
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arrivals, "_AT_ONCE", 2)
+    monkeypatch.setattr(pace, "FAR", 3)
+
+
+async def written(at: Standing, statement: str, name: str) -> None:
+    await at.database.write(lambda connection: connection.execute(statement, (name,)) and None)
+
+
+async def received(at: Standing, name: str, count: int) -> bool:
+    """No more than that, and in the end as many."""
+    found = len(await at.received(name))
+    assert found <= count
+    return found == count
+
+
+async def test_a_watcher_runs_only_so_far_ahead_of_the_quickest_who_takes_events(
+    dovecot: Dovecot, tmp_path: Path
+) -> None:
+    names = ("quick", "slow", "down")
+    await asyncio.to_thread(dovecot.deliver, "pace", [])
+    config = configuration(dovecot.port, "pace", [endpoint(name, RECEIVED) for name in names])
+    async with standing(config, tmp_path) as at:
+        known = [Registered("work", name, "", gaps=False) for name in names]
+        await at.database.write(lambda connection: endpoints.register(connection, known, at.clock.now()))
+        await written(at, FAILING, "down")
+        async with at.watching():
+            await at.trusted()
+            await at.until(at.marked)
+            await asyncio.to_thread(dovecot.deliver, "pace", [plain(f"Note {number}") for number in range(11)])
+            for told in (4, 8):  # twice two are more than three
+                await at.until(lambda told=told: received(at, "quick", told))
+                at.clock.wind(5)
+                await written(at, TOLD, "quick")
+            await at.until(lambda: received(at, "quick", 11))
+        assert [len(await at.received(name)) for name in names] == [11] * 3
+
+
+async def test_nobody_is_waited_for_who_takes_nothing(dovecot: Dovecot, tmp_path: Path) -> None:
+    await asyncio.to_thread(dovecot.deliver, "pace-down", [])
+    async with standing(configuration(dovecot.port, "pace-down", [endpoint("desk", RECEIVED)]), tmp_path) as at:
+        known = [Registered("work", "desk", "", gaps=False)]
+        await at.database.write(lambda connection: endpoints.register(connection, known, at.clock.now()))
+        await written(at, FAILING, "desk")
+        async with at.watching():
+            await at.trusted()
+            await at.until(at.marked)
+            await asyncio.to_thread(dovecot.deliver, "pace-down", [plain(f"Note {number}") for number in range(9)])
+            await at.until(lambda: received(at, "desk", 9))
