@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import socket
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +15,7 @@ import pytest
 from asyncpg.prepared_stmt import PreparedStatement
 
 from postroom.config.storeurl import StoreUrl
-from postroom.store import postgresql
+from postroom.store import database, postgresql
 from postroom.store.connection import Connection
 from postroom.store.database import Database
 from postroom.store.worker import StoreError
@@ -130,6 +132,41 @@ async def test_a_server_that_dies_is_told_at_once_and_one_that_is_back_is_used(m
     await asyncio.to_thread(mortal.start)
     assert await db.write(insert(3)) == 3
     assert await stored(db) == [1, 3]
+    await db.close()
+
+
+def test_many_who_wait_for_a_server_that_is_silent_wait_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(postgresql, "_SLOW_SECONDS", 0.1)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        silent.setblocking(False)
+        url = StoreUrl.of(f"postgresql://u:{PASSWORD}@127.0.0.1:{silent.getsockname()[1]}/d?sslmode=disable")
+        session = postgresql.PostgresqlSession(url, postgresql.READING, seconds=0.2)
+
+        def attempts(least: int) -> int:
+            for _ in range(least):
+                with pytest.raises(StoreError, match="does not answer; see whether PostgreSQL runs there"):
+                    session.begin()
+            count = 0
+            with contextlib.suppress(BlockingIOError):
+                while True:
+                    silent.accept()[0].close()
+                    count += 1
+            return count
+
+        assert attempts(100) == 1
+        assert any(attempts(1) for _ in range(1_000_000)), "a little later it is tried again"
+        session.close()
+
+
+async def test_what_every_call_looks_at_is_not_waited_for_as_long_as_other_things(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "_GLANCE_SECONDS", 0.2)
+    db = await Database.connect(StoreUrl.of(stores.url_of(tmp_path / "state")))
+    with pytest.raises(StoreError):
+        await db.glance(lambda connection: connection.execute("SELECT pg_sleep(10)"))
+    await db.read(lambda connection: connection.execute("SELECT pg_sleep(0.3)"))
+    assert await db.glance(lambda connection: connection.execute("SELECT 1").fetchone()) == (1,)
     await db.close()
 
 

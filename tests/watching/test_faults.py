@@ -6,10 +6,11 @@ import asyncio
 import sqlite3
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
-from postroom.store import findings
+from postroom.store import findings, marks
 from postroom.store.worker import StoreError
 from tests.servers.dovecot import Dovecot
 from tests.servers.mail import plain
@@ -113,6 +114,35 @@ async def test_a_message_that_cannot_be_looked_at_now_is_not_passed_over(
             await at.until(lambda: told_so_many(at, 2, 0), pace=1)
             assert await at.received("desk") == [9, 10]
             assert at.log.getvalue().count("watch.failed") >= 3
+
+
+async def test_a_store_that_is_back_is_used_at_once_however_often_it_failed_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talker, tried, away, read = Talker(), 0, True, marks.read
+
+    async def failing(*what: Any) -> Any:
+        nonlocal tried
+        tried += 1
+        if away:
+            raise StoreError("the connection to the database was lost")
+        return await read(*what)
+
+    async def was_tried(times: int) -> bool:
+        at.directory.watching.board.touch(("work", "INBOX"))  # mail comes all the time
+        return tried >= times
+
+    async with talking(talker) as server, standing(configuration(server.port, "ana", HOOKS), tmp_path) as at:
+        async with at.watching():
+            await at.until(at.marked)
+            monkeypatch.setattr(marks, "read", failing)
+            await talker.add("INBOX", 9)
+            await at.until(lambda: was_tried(12))
+            away, since = False, at.clock.monotonic()
+            await at.until(lambda: told_so_many(at, 1, 0))
+        assert at.clock.monotonic() - since < 10
+        assert at.log.getvalue().count('"event":"watch.stuck"') == 1
+        assert "watch.failed" not in at.log.getvalue()
 
 
 async def failed(at: Standing, times: int) -> bool:

@@ -30,13 +30,17 @@ class Duty:
 
     async def run(self) -> None:
         """Watch until cancelled, and leave what is watched to whoever comes next."""
+        failed = False
         try:
             async with asyncio.TaskGroup() as tasks:
                 while True:
                     try:
                         await self._look_after(tasks)
+                        failed = False
                     except StoreError as failure:
-                        self._means.log.error("watch.leases", failure)
+                        if not failed:  # once for as long as it lasts
+                            self._means.log.error("watch.leases", failure)
+                        failed = True
                     await self._means.clock.sleep(RENEW)
         finally:
             with suppress(StoreError):  # they end by themselves a little later

@@ -13,9 +13,12 @@ from postroom.events.watched import Means, Watched
 from postroom.mailbox.board import Spot
 from postroom.mailbox.waiting import PAUSE
 from postroom.store.leases import Lease, LeaseLostError
+from postroom.store.worker import StoreError
 
 SWEEP = 300.0
 """Seconds after which every folder is looked at again, whatever was heard."""
+_STORE_REST = 3.0
+"""Seconds to rest while the store cannot be used; that says nothing of the mail server, and is over at once."""
 
 
 class Watcher:
@@ -29,6 +32,8 @@ class Watcher:
         self._changes = Changes(watched, means)
         self._reach = Reach(watched, means)
         self._failures = 0
+        self._stuck = False
+        """The store could not be used when it was tried last."""
         self._missing: set[str] = set()
 
     async def run(self, lease: Lease) -> None:
@@ -57,11 +62,18 @@ class Watcher:
     async def _tried(self, spots: Iterable[Spot], lease: Lease) -> float | None:
         """Look there; the seconds to rest if that failed. Raises LeaseLostError."""
         try:
-            if await self._looked(spots, lease):
+            all_well = await self._looked(spots, lease)
+            self._stuck = False
+            if all_well:
                 self._failures = 0
                 return None
         except LeaseLostError:
             raise
+        except StoreError as failure:
+            if not self._stuck:  # once for as long as it lasts
+                self._means.log.error("watch.stuck", failure, mailbox=self.mailbox)
+            self._stuck = True
+            return _STORE_REST
         except Exception as error:  # noqa: BLE001 - a supervisor: whatever it is, nobody else would watch on
             self._means.log.error("watch.failed", error, mailbox=self.mailbox)
         self._failures += 1

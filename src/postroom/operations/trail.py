@@ -137,10 +137,10 @@ class Trail:
                 await self.anchor()
 
     async def close(self) -> None:
-        """Write what waits."""
-        await self._managed(self.flush())
-        await self._write_head()
-        await self.anchor()
+        """Write what waits; nothing more is asked of a store that cannot take it."""
+        if await self._managed(self.flush()):
+            await self._write_head()
+            await self.anchor()
 
     async def anchor(self) -> None:
         """Tell the log, which is kept elsewhere, of the last record."""

@@ -24,6 +24,8 @@ from postroom.store.worker import Door, Worker
 T = TypeVar("T")
 
 FILE_NAME = "postroom.sqlite3"
+_GLANCE_SECONDS = 3.0
+"""In which a PostgreSQL must give a row or two: every call waits for them."""
 
 
 class Database:
@@ -54,7 +56,8 @@ class Database:
         board = Board()
         post = Post(url, board)
         writing = await asyncio.to_thread(open_database, url, post.letter)
-        reading, glancing = (_reader(name, PostgresqlSession(url, READING)) for name in ("reader", "glancer"))
+        reading = _reader("reader", PostgresqlSession(url, READING))
+        glancing = _reader("glancer", PostgresqlSession(url, READING, seconds=_GLANCE_SECONDS))
         return cls(board, _writer(board, writing), reading, glancing, post)
 
     @classmethod

@@ -24,7 +24,9 @@ CHANNEL = "postroom"
 _WRITING = f"BEGIN; SELECT pg_advisory_xact_lock({LOCK}); SAVEPOINT job"
 READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _CONNECT_SECONDS = 5.0
-_COMMAND_SECONDS = 20.0
+COMMAND_SECONDS = 20.0
+_SLOW_SECONDS = 1.0
+"""An attempt to connect that took longer in vain speaks for whoever comes within as many seconds after it."""
 SETTINGS = {
     "application_name": "postroom",
     # A gateway that is paused or cut off within a transaction loses it before those who wait for it give up.
@@ -40,12 +42,20 @@ LOSSES = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError)
 class PostgresqlSession:
     """A connection that is made when it is first needed, and again after it was lost."""
 
-    def __init__(self, url: StoreUrl, begin: str, letter: Callable[[Announcement], str] | None = None) -> None:
-        """`letter` writes what other processes are told of an announcement."""
+    def __init__(
+        self,
+        url: StoreUrl,
+        begin: str,
+        letter: Callable[[Announcement], str] | None = None,
+        seconds: float = COMMAND_SECONDS,
+    ) -> None:
+        """`letter` writes what other processes are told of an announcement; a statement may take so many seconds."""
         self.announced: list[Announcement] = []
         self._letter = letter
         self._url = url
         self._begin = begin
+        self._seconds = seconds
+        self._silent_until = 0.0
         self._loop = asyncio.new_event_loop()
         self._connection: asyncpg.Connection | None = None
         self._prepared: OrderedDict[str, PreparedStatement] = OrderedDict()
@@ -77,8 +87,20 @@ class PostgresqlSession:
             except StoreError:
                 if self._connection is not None:
                     raise
-        self._connection = self._do(connect(self._url))
+        self._connection = self._connected()
         self._run_all(self._begin)
+
+    def _connected(self) -> asyncpg.Connection:
+        """Many who wait for a server that is silent wait once, and not one after another."""
+        since = self._loop.time()
+        if since < self._silent_until:
+            raise StoreError(f"{self._url} does not answer; see whether PostgreSQL runs there")
+        try:
+            return self._do(connect(self._url, self._seconds))
+        except StoreError:
+            now = self._loop.time()
+            self._silent_until = now + _SLOW_SECONDS if now - since > _SLOW_SECONDS else now
+            raise
 
     def mark(self) -> None:
         self._run_all("RELEASE SAVEPOINT job; SAVEPOINT job")
@@ -184,11 +206,17 @@ def open_database(url: StoreUrl, letter: Callable[[Announcement], str]) -> Postg
     return session
 
 
-async def connect(url: StoreUrl) -> asyncpg.Connection:
-    """A connection to the database. Raises StoreError, which says what to do and holds no password."""
+async def connect(url: StoreUrl, seconds: float = COMMAND_SECONDS) -> asyncpg.Connection:
+    """A connection to the database, whose statements may take so many seconds.
+
+    Raises StoreError, which says what to do and holds no password.
+    """
     try:
         connection = await asyncpg.connect(
-            url.text.reveal(), timeout=_CONNECT_SECONDS, command_timeout=_COMMAND_SECONDS, server_settings=SETTINGS
+            url.text.reveal(),
+            timeout=min(_CONNECT_SECONDS, seconds),
+            command_timeout=seconds,
+            server_settings=SETTINGS,
         )
     except asyncpg.PostgresError as failure:
         raise StoreError(f"{url} lets nobody in: {failure.args[0]}; check user, password and database") from failure
