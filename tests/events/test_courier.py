@@ -170,7 +170,9 @@ async def test_five_days_without_success_disable_and_one_success_begins_them_ane
         answers["now"] = 500
         assert await fails(0.1) == "due"
         assert await fails(4.9) == "due"
-        assert await fails(0.2) == "dropped"
+        assert await fails(0.2) == "due", "it was hardly asked in these days, as by one who slept"
+        await office.database.write(executed("UPDATE deliveries SET tries = 4 WHERE state = 'due'"))
+        assert await fails(0.1) == "dropped"
         standing = await endpoints.standing(office.database, ("work", "desk"))
         assert standing.disabled is not None
         assert standing.waiting == 0
@@ -412,6 +414,32 @@ async def test_a_claim_that_ran_out_is_anothers_and_who_wakes_late_writes_nothin
         how = (courierqueue.State.FAILED, courierqueue.Answered(500, "late"))
         assert not await office.database.write(lambda db: courierqueue.end(db, late, "asleep", how, now))
         assert await office.state(identifier) == "delivered"
+
+
+async def test_a_clock_that_is_set_back_puts_nothing_off_that_was_never_attempted_or_was_left_behind(
+    office: Office, tmp_path: Path
+) -> None:
+    place = ("work", "desk")
+    async with receiving() as receiver:
+        async with couriering(office, desk(tmp_path, receiver)):
+            pass
+        left = await office.tell("desk")
+        now = office.clock.now()
+        await office.database.write(lambda db: courierqueue.claim(db, place, 1, "dead", now))
+        due = await office.tell("desk")
+        office.clock.set_back(36_000)  # before the start
+        async with couriering(office, desk(tmp_path, receiver)):
+            await office.until(due, "delivered")
+            owners = await office.ask("SELECT owner FROM deliveries WHERE id = ?", left)
+            assert owners == [("dead",)], "nobody knows whether it is"
+            office.wind(31)
+            await office.until(left, "delivered", tries=2)
+            ahead = office.clock.now() + timedelta(hours=10)
+            told = deliveries.Due(*place, "message.received", "{}")
+            await office.database.write(lambda db: deliveries.enqueue(db, [told], ahead))
+            office.clock.set_back(0.1)  # while it runs
+            office.wake()
+            await receiver.until(3)
 
 
 async def test_what_was_left_behind_too_often_is_attempted_no_more(office: Office, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from postroom.base.clock import HandClock
-from postroom.store import audit, callrates, gateways, sends
+from postroom.store import audit, callrates, gateways, leases, sends
 from postroom.store.audit import Event
 from postroom.store.database import Database
 from postroom.store.lock import one_gateway
@@ -34,6 +34,16 @@ async def begun(db: Database, *names: str) -> None:
 async def state(db: Database, request: str = "r_1") -> State | None:
     known = await sends.of_request(db, request)
     return known.state if known else None
+
+
+async def test_who_died_before_the_clock_was_set_back_keeps_nothing_from_the_others(db: Database) -> None:
+    before = START + timedelta(hours=1)
+    await gateways.renew(db, "dead", before)
+    assert [one.mailbox for one in await leases.take(db, ["work"], "dead", before)] == ["work"]
+    await gateways.renew(db, "alive", START)
+    assert await gateways.living(db, START) == 1
+    assert [one.owner for one in await leases.take(db, ["work"], "alive", START)] == ["alive"]
+    assert await leases.take(db, ["work"], "third", START - timedelta(seconds=50)) == [], "clocks differ by a little"
 
 
 @pytest.mark.parametrize("handed", [False, True])

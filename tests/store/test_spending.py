@@ -40,6 +40,13 @@ async def test_more_than_the_limit_at_once_is_never_granted(db: Database) -> Non
     assert await spend(db, "a", "moves", 10, 10, START) == 0
 
 
+async def test_what_was_spent_before_a_clock_was_set_back_counts_and_locks_nobody_out_for_long(db: Database) -> None:
+    assert await spend(db, "a", "moves", 3, 3, START + timedelta(minutes=50)) == 0
+    assert await spend(db, "a", "moves", 1, 3, START) == 110 * 60
+    assert await spend(db, "b", "moves", 3, 3, START + timedelta(days=300)) == 0
+    assert await spend(db, "b", "moves", 3, 3, START) == 0
+
+
 async def test_a_restart_forgets_nothing(tmp_path: Path, kind: str) -> None:
     for waited in (0, 3600):
         database = await stores.opened(tmp_path / "state", kind)

@@ -58,6 +58,10 @@ class HandClock:
         self._sleepers.append((self._monotonic + seconds, woken))
         await woken.wait()
 
+    def set_back(self, seconds: float) -> None:
+        """The wall clock alone shows less, as when somebody sets it: no time passes."""
+        self._now -= timedelta(seconds=seconds)
+
     def wind(self, seconds: float) -> None:
         """Let `seconds` pass and wake whoever slept until now."""
         self._now += timedelta(seconds=seconds)

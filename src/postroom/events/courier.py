@@ -13,6 +13,7 @@ from postroom.base.logs import Log
 from postroom.config import CredentialError
 from postroom.events.delivering import Attempts
 from postroom.events.endpoint import Endpoint
+from postroom.events.schedule import LONGEST
 from postroom.events.signing import signing_keys
 from postroom.store import courierqueue, endpoints
 from postroom.store.connection import Connection
@@ -44,6 +45,7 @@ class Courier:
         self._turn: dict[Place, int] = {}
         """When each endpoint had its last turn, in turns."""
         self._turns = 0
+        self._latest = attempts.clock.now()
 
     @property
     def _database(self) -> Database:
@@ -66,6 +68,7 @@ class Courier:
         known = [await _registered(one) for one in self._endpoints.values()]
         now = self._clock.now()
         await self._database.write(lambda connection: endpoints.register(connection, known, now))
+        await self._pull_in(now)
 
     async def run(self) -> None:
         """For as long as the process runs."""
@@ -111,13 +114,19 @@ class Courier:
 
     async def _carry_what_is_due(self) -> float:
         """Begin as many attempts as there is room for; seconds until there may be more to do."""
-        earliest = await self._database.read(courierqueue.earliest)
         now = self._clock.now()
+        if now < self._latest:
+            await self._pull_in(now)
+        self._latest = now
+        earliest = await self._database.read(courierqueue.earliest)
         due = [place for place, at in earliest.items() if at <= now and place in self._endpoints]
         for one in await self._claimed(self._room_for(due), now):
             self._begin(one)
         later = [(at - now).total_seconds() for at in earliest.values() if at > now]
         return min([_LOOK_SECONDS, *later])
+
+    async def _pull_in(self, now: datetime) -> None:
+        await self._database.write(lambda connection: courierqueue.pull_in(connection, LONGEST, now))
 
     async def _claimed(self, wanted: Mapping[Place, int], now: datetime) -> list[Claimed]:
         owner = self._attempts.owner

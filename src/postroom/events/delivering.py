@@ -15,7 +15,7 @@ from postroom.events.egress import Egress, Unposted
 from postroom.events.endpoint import Endpoint
 from postroom.events.posting import TOTAL_SECONDS, Posted, post
 from postroom.events.recheck import Sight, StillShown, message_of
-from postroom.events.schedule import MOST_TRIES, is_given_up, next_attempt
+from postroom.events.schedule import LEAST_TRIES, MOST_TRIES, is_given_up, next_attempt
 from postroom.events.signing import signed, signing_keys
 from postroom.store import courierqueue, endpoints
 from postroom.store.connection import Connection
@@ -97,7 +97,7 @@ class Attempts:
         place = claimed.mailbox, claimed.endpoint
         since = endpoints.failing(db, place, now)
         gone = isinstance(came, Posted) and came.is_gone
-        if gone or is_given_up(since, now):
+        if gone or (is_given_up(since, now) and endpoints.was_tried(db, place, LEAST_TRIES, since)):
             self._disable(endpoint, "gone" if gone else "failing", now, db)
             return [("webhook.disabled", answered)]
         return [("webhook.failing", answered)] if since == now else []

@@ -21,7 +21,11 @@ SPREAD = 0.2
 """Each delay is up to this part shorter or longer, so that many failures at once do not come back at once."""
 LONGEST_WISH = timedelta(hours=24)
 """How far a receiver's Retry-After is heeded."""
+LONGEST = max(DELAYS[-1] * (1 + SPREAD), LONGEST_WISH)
+"""Between an attempt and the next one, at most."""
 GIVEN_UP_AFTER = timedelta(days=5)
+LEAST_TRIES = 5
+"""Of one event, before an endpoint is given up: days may pass without a look, by a leap of the clock or in sleep."""
 
 
 def next_attempt(tries: int, now: datetime, chance: float, retry_after: float | None = None) -> datetime | None:

@@ -6,11 +6,11 @@ from datetime import UTC, datetime, timedelta
 
 from postroom.store.connection import Connection
 from postroom.store.database import Database
+from postroom.store.times import SKEW
 
 _MINUTE = 60_000_000
 """Microseconds."""
-_SKEW = _MINUTE
-"""Clocks of hosts may differ by as much; what is noted from further ahead was noted before a clock was set back."""
+_SKEW = SKEW // timedelta(microseconds=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TAKE = """
     INSERT INTO call_rates (token, full_at) VALUES (?, ?)

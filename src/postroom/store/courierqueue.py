@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from postroom.store.connection import Connection
-from postroom.store.times import from_text, to_text
+from postroom.store.times import SKEW, from_text, to_text
 
 HELD = timedelta(seconds=30)
 """How long an attempt may take; what is claimed longer was left behind, and is due again."""
@@ -37,6 +37,14 @@ _UNTRIED = f"UPDATE deliveries SET state = 'due', next_at = ?, tries = tries - 1
 _PUT_OFF = """
     UPDATE deliveries SET next_at = ?
     WHERE mailbox = ? AND endpoint = ? AND ended IS NULL AND state = 'due' AND folder IS NOT NULL AND next_at < ?
+"""
+_PULL_IN = """
+    UPDATE deliveries SET next_at = CASE WHEN state = 'running' THEN ? ELSE ? END
+    WHERE ended IS NULL AND (
+        next_at > ?
+        OR (state = 'running' AND next_at > ?)
+        OR (state = 'due' AND tries = 0 AND type <> 'gap' AND next_at > ?)
+    )
 """
 _GIVE_BACK = "UPDATE deliveries SET state = 'due', next_at = ?, owner = NULL WHERE owner = ? AND state = 'running'"
 _SURPLUS = """
@@ -121,6 +129,13 @@ def put_off(connection: Connection, one: Claimed, owner: str, at: datetime) -> N
     moment = to_text(at)
     connection.execute(_UNTRIED, (to_text(at + _BEHIND), one.id, owner))
     connection.execute(_PUT_OFF, (moment, one.mailbox, one.endpoint, moment))
+
+
+def pull_in(connection: Connection, longest: timedelta, now: datetime) -> None:
+    """What was to be attempted later than anything can be, `longest` from now on at most, by a clock set back since."""
+    held, untried = now + HELD, now + 2 * SKEW
+    values = (held, now, now + longest + SKEW, held + SKEW, untried)
+    connection.execute(_PULL_IN, tuple(map(to_text, values)))
 
 
 def give_back(connection: Connection, owner: str, now: datetime) -> None:

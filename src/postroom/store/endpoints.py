@@ -26,6 +26,11 @@ _REGISTER = """
 """
 _FAILING = "UPDATE endpoints SET failing_since = ? WHERE mailbox = ? AND name = ? AND failing_since IS NULL"
 _WORKING = "UPDATE endpoints SET failing_since = NULL WHERE mailbox = ? AND name = ? AND failing_since IS NOT NULL"
+_TRIED = """
+    SELECT 1 FROM deliveries
+    WHERE mailbox = ? AND endpoint = ? AND tries >= ? AND state IN ('due', 'running', 'failed')
+        AND (ended IS NULL OR ended >= ?) LIMIT 1
+"""
 _DISABLE = "UPDATE endpoints SET disabled = ? WHERE mailbox = ? AND name = ? AND disabled IS NULL"
 _ENABLE = "UPDATE endpoints SET disabled = NULL, failing_since = NULL WHERE mailbox = ? AND name = ?"
 _STANDING = """
@@ -78,6 +83,11 @@ def failing(connection: Connection, place: Place, now: datetime) -> datetime:
 def working(connection: Connection, place: Place) -> bool:
     """An attempt succeeded; whether the one before it had failed."""
     return connection.execute(_WORKING, place).rowcount == 1
+
+
+def was_tried(connection: Connection, place: Place, times: int, since: datetime) -> bool:
+    """Whether an event was attempted so often, and did not succeed, that is on its way or ended after that moment."""
+    return connection.execute(_TRIED, (*place, times, to_text(since))).fetchone() is not None
 
 
 def disable(connection: Connection, place: Place, reason: str, now: datetime) -> bool:

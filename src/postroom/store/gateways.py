@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from postroom.store.connection import Connection, Value
 from postroom.store.database import Database
-from postroom.store.times import to_text
+from postroom.store.times import SKEW, to_text
 
 HELD = timedelta(seconds=10)
 """How long a gateway counts as alive that says nothing any more."""
@@ -49,8 +49,9 @@ async def end(db: Database, gateway: str) -> None:
 
 async def living(db: Database, now: datetime) -> int:
     """How many were heard of not long ago."""
-    count = "SELECT COUNT(*) FROM gateways WHERE until > ?"
-    return int((await db.read(lambda connection: connection.execute(count, (to_text(now),)).fetchone()))[0])
+    count = "SELECT COUNT(*) FROM gateways WHERE until > ? AND until <= ?"
+    between = (to_text(now), to_text(now + HELD + SKEW))
+    return int((await db.read(lambda connection: connection.execute(count, between).fetchone()))[0])
 
 
 def dead(gateway: str, now: datetime) -> tuple[Value, Value]:

@@ -8,11 +8,11 @@ from datetime import datetime, timedelta
 
 from postroom.store.connection import Connection
 from postroom.store.database import Database
-from postroom.store.times import to_text
+from postroom.store.times import SKEW, to_text
 from postroom.store.worker import StoreError
 
 HELD = timedelta(seconds=10)
-"""How long a mailbox stays with a gateway that says nothing any more."""
+"""How long a mailbox stays with a gateway that says nothing any more; nobody's lease is good for much longer."""
 
 _NEVER = "9999"
 """After every time that a lease may be held until."""
@@ -22,7 +22,7 @@ _TAKE = """
         epoch = leases.epoch + CASE WHEN leases.owner = excluded.owner AND leases.until > ? THEN 0 ELSE 1 END,
         owner = excluded.owner,
         until = excluded.until
-    WHERE leases.until <= ? OR leases.owner = excluded.owner
+    WHERE leases.until <= ? OR leases.until > ? OR leases.owner = excluded.owner
     RETURNING epoch
 """
 _RENEW = "UPDATE leases SET until = ? WHERE mailbox = ? AND owner = ? AND epoch = ?"
@@ -86,6 +86,6 @@ def _keep(connection: Connection, lease: Lease, until: str) -> bool:
 
 def _take(connection: Connection, mailbox: str, owner: str, now: datetime, alone: bool) -> Lease | None:
     moment = _NEVER if alone else to_text(now)
-    values = (mailbox, owner, to_text(now + HELD), moment, moment)
+    values = (mailbox, owner, to_text(now + HELD), moment, moment, to_text(now + HELD + SKEW))
     row = connection.execute(_TAKE, values).fetchone()
     return None if row is None else Lease(mailbox, owner, row[0])

@@ -11,7 +11,7 @@ from postroom.store.times import from_text, to_text
 
 HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
-_WITHIN = "SELECT at, count FROM spending WHERE token = ? AND kind = ? AND at > ? ORDER BY at"
+_WITHIN = "SELECT at, count FROM spending WHERE token = ? AND kind = ? AND at > ? AND at <= ? ORDER BY at"
 
 
 async def spend(
@@ -35,7 +35,8 @@ def spend_in(
 ) -> int:
     """The same within a transaction of somebody; `who` is the token and the kind."""
     since = to_text(now - window)
-    spent: list[tuple[str, int]] = connection.execute(_WITHIN, (*who, since)).fetchall()
+    ahead = to_text(now + window)  # what a clock noted before it was set back counts, and locks nobody out for long
+    spent: list[tuple[str, int]] = connection.execute(_WITHIN, (*who, since, ahead)).fetchall()
     lacking = sum(number for _, number in spent) + count - most
     if lacking > 0:
         return _wait(spent, lacking, now, window)

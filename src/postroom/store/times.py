@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+
+SKEW = timedelta(minutes=1)
+"""Clocks of hosts may differ by as much; what is noted from further ahead was noted before a clock was set back."""
 
 
 def to_text(moment: datetime) -> str:
