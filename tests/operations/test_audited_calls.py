@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import multiprocessing
 import os
+import shutil
 import signal
 from pathlib import Path
 
@@ -361,6 +363,20 @@ async def test_a_store_that_cannot_be_read_is_told_to_the_log_and_ends_nobody(tm
         await at.database.close()
         await at.trail.anchor()
         assert "audit.failed" in at.log.getvalue()
+
+
+async def test_a_head_that_cannot_be_written_is_told_once_for_as_long_as_that_lasts(tmp_path: Path) -> None:
+    database, clock, log = await stores.opened(tmp_path / "state"), HandClock(), io.StringIO()
+    folder = tmp_path / "away"
+    trail = Trail(database, folder, clock, Log(clock, log))
+    for times in (1, 2):
+        await trail.close()
+        await trail.close()
+        assert log.getvalue().count('"audit.failed"') == times
+        folder.mkdir()
+        await trail.close()
+        shutil.rmtree(folder)
+    await database.close()
 
 
 async def test_the_head_follows_what_is_written(tmp_path: Path) -> None:

@@ -61,6 +61,8 @@ class Trail:
         self._since: dict[Counted, datetime] = {}
         self._wake = asyncio.Event()
         self._broken = False
+        self._headless = False
+        """The head could not be written when it was tried last."""
 
     @property
     def now(self) -> datetime:
@@ -185,8 +187,11 @@ class Trail:
         try:
             tip = await audit.tip(self._database)
             await asyncio.to_thread(write_head, self._folder, tip, self._clock.now())
+            self._headless = False
         except StoreError as failure:
-            self._log.error("audit.failed", failure, reason="head")
+            if not self._headless:  # once for as long as it lasts
+                self._log.error("audit.failed", failure, reason="head")
+            self._headless = True
 
 
 def _summed(counted: Counted, number: int, since: datetime) -> Event:
