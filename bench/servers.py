@@ -27,7 +27,7 @@ _MAIL_ID = 5000
 """Whose mail it is if root runs the bench: Dovecot serves no mail of root's."""
 _PATIENCE = 30.0
 _LOOKS = "mailbox_idle_check_interval = 1 secs"
-"""Where inotify told it nothing Dovecot would else look after half a minute: it may miss a sign, or have no instance."""
+"""Where inotify tells it nothing, or it has no instance of it, Dovecot would else look after half a minute."""
 _BATCH = 250
 """Messages that are put into a folder at a time."""
 _CONNECTIONS = 4
