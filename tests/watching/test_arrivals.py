@@ -20,6 +20,7 @@ from postroom.store import leases
 from postroom.store.deliveries import DELIVERIES
 from postroom.store.leases import LeaseLostError
 from postroom.store.marks import is_unreachable
+from postroom.store.times import SKEW, to_text
 from tests.servers.dovecot import Dovecot
 from tests.servers.mail import plain
 from tests.servers.patience import until
@@ -295,19 +296,20 @@ async def test_each_of_several_gateways_takes_its_share_and_no_more(tmp_path: Pa
                 running = tasks.create_task(duty.run())
                 await until(lambda: len(duty._held) == 3)
                 await there_are(at, 1)
-                await until(lambda: len(duty._held) == 7, lambda: at.clock.wind(1))
+                await until(lambda: len(duty._held) == 7, lambda: at.clock.wind(0.1))
                 await there_are(at, 3)
-                await until(lambda: len(duty._held) == 3, lambda: at.clock.wind(1))
+                await until(lambda: len(duty._held) == 3, lambda: at.clock.wind(0.1))
                 await at.until(lambda: are_free(at, 4), pace=0)
                 running.cancel()
 
 
 async def there_are(at: Any, gateways: int) -> None:
-    """So many live, as their rows say."""
+    """So many live for the next minute, as their rows say."""
+    until = to_text(at.clock.now() + SKEW)
 
     def written(connection: Any) -> None:
         connection.execute("DELETE FROM gateways")
-        rows = [(f"g_{number}", "9999") for number in range(1, gateways + 1)]
+        rows = [(f"g_{number}", until) for number in range(1, gateways + 1)]
         connection.executemany("INSERT INTO gateways (id, until) VALUES (?, ?)", rows)
 
     await at.database.write(written)
