@@ -74,8 +74,12 @@ def test_a_body_that_never_comes_is_given_up(gateway: Gateway, path: bytes, monk
 class Unread:
     """A transport whose other end takes so many octets between two looks."""
 
-    def __init__(self, waiting: int, takes: int) -> None:
+    def __init__(self, waiting: int, takes: int, end: socket.socket) -> None:
         self.waiting, self.takes, self.aborted, self.timers = waiting, takes, False, list[Any]()
+        self.end = end
+
+    def get_extra_info(self, _: str) -> socket.socket:
+        return self.end
 
     def is_closing(self) -> bool:
         return True
@@ -95,14 +99,40 @@ class Unread:
         self.timers.pop()()
 
 
-def test_a_closing_connection_waits_for_a_slow_client_and_not_for_one_that_takes_nothing() -> None:
-    for takes, rounds in ((20_000, 3), (0, 1)):
-        transport = Unread(60_000, takes)
-        loop = cast(Any, transport)
-        connection = BoundedConnection(Config(lambda _: None, log_config=None), ServerState(), {}, loop)
-        connection.transport = cast(Any, transport)
-        connection.timeout_keep_alive_handler()
+def closing(transport: Unread) -> None:
+    """A connection over it that waits for the client to take the rest."""
+    connection = BoundedConnection(Config(lambda _: None, log_config=None), ServerState(), {}, cast(Any, transport))
+    connection.transport = cast(Any, transport)
+    connection.timeout_keep_alive_handler()
+
+
+@pytest.mark.parametrize(("takes", "rounds"), [(20_000, 3), (0, 1)])
+def test_a_closing_connection_waits_for_a_slow_client_and_not_for_one_that_takes_nothing(
+    takes: int, rounds: int
+) -> None:
+    with contextlib.closing(socket.socket()) as end:
+        transport = Unread(60_000, takes, end)
+        closing(transport)
         for _ in range(rounds):
             assert not transport.aborted
             transport.pass_time()
         assert transport.aborted is (takes == 0)
+
+
+def test_what_a_client_takes_of_what_the_system_holds_counts() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as client:
+        end, _ = server.accept()
+        with contextlib.closing(end):
+            end.setblocking(False)
+            with contextlib.suppress(BlockingIOError):
+                while True:
+                    end.send(bytes(65536))
+            transport = Unread(60_000, 0, end)
+            closing(transport)
+            left = 2_000_000
+            while left > 0:
+                left -= len(client.recv(65536))
+            transport.pass_time()
+            assert not transport.aborted
+            transport.pass_time()
+            assert transport.aborted
