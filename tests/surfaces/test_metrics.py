@@ -72,19 +72,32 @@ def test_a_request_for_which_there_is_no_room_is_told_so_before_it_is_read(tmp_p
         assert numbers(gateway.get("/metrics").text)["postroom_requests_turned_away_total"] >= 1
 
 
-def test_who_takes_nothing_of_its_answers_is_cut_off_and_keeps_no_place(
+def test_what_is_open_to_everybody_takes_no_place_and_is_answered_when_there_is_none(tmp_path: Path) -> None:
+    with running_gateway(tmp_path, NOBODY, TOKENS, "limits: {requests_at_once: 2}") as gateway:
+        deaf = [unread_answers(gateway) for _ in range(2)]
+        assert {gateway.get("/mailboxes").status_code for _ in range(100)} == {200}
+        slow = [half_a_request(gateway) for _ in range(2)]
+        assert any(gateway.get("/mailboxes").status_code == 503 for _ in range(1_000))
+        assert gateway.get("/health", None).status_code == 200  # nobody starts anew what has too much to do
+        for one in (*deaf, *slow):
+            one.close()
+
+
+def test_who_takes_nothing_of_its_answers_is_cut_off(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(http_connection, "TAKING_SECONDS", 0.2)
-    with running_gateway(tmp_path, NOBODY, TOKENS, "limits: {requests_at_once: 2}") as gateway:
-        deaf = [unread_answers(gateway) for _ in range(2)]
-        while gateway.get("/mailboxes").status_code == 200:  # on a slow machine the first are gone already
-            deaf.append(unread_answers(gateway))
-        assert gateway.get("/health", None).status_code == 200  # nobody starts anew what has too much to do
-        assert any(gateway.get("/mailboxes").status_code == 200 for _ in range(10_000))
+    with running_gateway(tmp_path, NOBODY, TOKENS) as gateway:
+        before = open_files(gateway)
+        deaf = unread_answers(gateway)
+        assert any(open_files(gateway) == before + 2 for _ in range(1_000))  # both ends are ours
+        assert any(open_files(gateway) == before + 1 for _ in range(2_000))
         assert not [one for one in caplog.records if one.name == "uvicorn.error"]
-        for one in deaf:
-            one.close()
+        deaf.close()
+
+
+def open_files(gateway: Gateway) -> float:
+    return numbers(gateway.get("/metrics").text)["process_open_fds"]
 
 
 def unread_answers(gateway: Gateway) -> socket.socket:

@@ -21,7 +21,7 @@ from postroom.operations.visit import Visit, new_name
 from postroom.surfaces import mcp
 from postroom.surfaces.authenticate import Authenticator
 from postroom.surfaces.bodies import Bodies, is_json, parse_json
-from postroom.surfaces.documents import HEALTH, Documents
+from postroom.surfaces.documents import Documents
 from postroom.surfaces.guard import Guard
 from postroom.surfaces.http_api import HttpApi
 from postroom.surfaces.load import Load, no_room
@@ -77,19 +77,17 @@ class Application:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
+        if scope["path"] in self._documents:
+            # It costs nothing: who has no token takes no place, and who asks whether it lives is told so.
+            await self._answered(Request(scope, receive), send)
+            return
         if not self._load.begin():
-            await self._turned_away(Request(scope, receive))(scope, receive, send)
+            await error_response(no_room(), {"Connection": "close"})(scope, receive, send)
             return
         try:
             await self._answered(Request(scope, receive), send)
         finally:
             self._load.end()
-
-    def _turned_away(self, request: Request) -> Response:
-        """But for who asks whether it lives: it does, and is not to be started anew because it has much to do."""
-        if request.scope["path"] == HEALTH and (page := self._foreign(request) or self._open_page(request)):
-            return page
-        return error_response(no_room(), {"Connection": "close"})
 
     async def _answered(self, request: Request, send: Send) -> None:
         name = new_name()

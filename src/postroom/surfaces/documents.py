@@ -13,7 +13,6 @@ from postroom.base.errors import Code, GatewayError
 from postroom.surfaces.openapi import openapi
 from postroom.surfaces.responses import error_response, json_response
 
-HEALTH = "/health"
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 _STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:52rem;margin:2rem auto;padding:0 1rem;color:#222}"
@@ -30,10 +29,13 @@ class Documents:
         document = openapi(public_url)
         self._is_stale = is_stale
         self._pages = {
-            HEALTH: ("application/json", orjson.dumps({"status": "ok"})),
+            "/health": ("application/json", orjson.dumps({"status": "ok"})),
             "/openapi.json": ("application/json", orjson.dumps(document)),
             "/docs": ("text/html; charset=utf-8", page(document).encode()),
         }
+
+    def __contains__(self, path: str) -> bool:
+        return path in self._pages
 
     def find(self, method: str, path: str) -> Response | None:
         page = self._pages.get(path)
@@ -43,7 +45,7 @@ class Documents:
             error = GatewayError(Code.METHOD_NOT_ALLOWED, "Use GET here.", allow=["GET"])
             return error_response(error, {"Allow": "GET"})
         media_type, body = page
-        if path == HEALTH and self._is_stale():
+        if path == "/health" and self._is_stale():
             body = orjson.dumps({"status": "ok", "config": "stale"})
         response = json_response(None)
         headers = dict(response.headers) | {"Content-Security-Policy": _POLICY}
