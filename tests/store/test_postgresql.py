@@ -249,6 +249,23 @@ async def test_a_connection_that_is_lost_between_two_steps_of_a_statement_is_tol
     assert await stored(db) == []
 
 
+@pytest.mark.parametrize("failure", [asyncpg.InternalClientError("another operation is in progress"), RuntimeError()])
+async def test_whatever_fails_where_a_transaction_begins_is_told_and_the_next_one_works(
+    db: Database, monkeypatch: pytest.MonkeyPatch, failure: Exception
+) -> None:
+    await notes(db)
+
+    async def failing(*_: object) -> None:
+        raise failure
+
+    with monkeypatch.context() as patched:
+        patched.setattr(asyncpg.Connection, "execute", failing)
+        with pytest.raises(StoreError, match=r"was lost|the database failed: RuntimeError"):
+            await db.write(insert(1))
+    assert await db.write(insert(2)) == 2
+    assert await stored(db) == [2]
+
+
 async def test_a_connection_that_is_lost_as_soon_as_it_is_made_is_told_as_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

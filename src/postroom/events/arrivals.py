@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from postroom.base.errors import GatewayError
@@ -45,8 +46,9 @@ class Arrivals:
             await self._reset(folder, arrived.now, lease)
             return
         for uids in _batches(arrived.uids):
-            await self._record(lease, await self._found(folder, mark.uid_validity, uids))
-            await self._pace.keep()
+            finding = await self._found(folder, mark.uid_validity, uids)
+            await self._record(lease, finding)
+            await self._pace.keep(Counter(one.endpoint for one in finding.due))
 
     async def _found(self, folder: str, uid_validity: int, uids: Sequence[int]) -> Finding:
         tellings: list[Due] = []

@@ -109,12 +109,14 @@ class Ear:
                 self._happened(self._open.name)
         else:
             await self._connection.run("NOOP")
+        before = dict(self._asked)
         await self._ask_others()
+        made_anew = any(self._asked[folder].uid_validity != stood.uid_validity for folder, stood in before.items())
+        self.is_outdated = made_anew and bool(self._told)
 
     async def _ask_others(self) -> None:
         for folder, before in list(self._asked.items()):
-            now = self._asked[folder] = await self._compare(folder, before)
-            self.is_outdated |= bool(self._told) and now.uid_validity != before.uid_validity
+            self._asked[folder] = await self._compare(folder, before)
 
     async def _compare(self, folder: Folder, before: Standing) -> Standing:
         now = await self._standing(folder)

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from postroom.store.connection import Connection
-from postroom.store.times import SKEW, from_text, to_text
+from postroom.store.times import LEAP, from_text, to_text
 
 HELD = timedelta(seconds=30)
 """How long an attempt may take; what is claimed longer was left behind, and is due again."""
@@ -133,8 +133,8 @@ def put_off(connection: Connection, one: Claimed, owner: str, at: datetime) -> N
 
 def pull_in(connection: Connection, longest: timedelta, now: datetime) -> None:
     """What was to be attempted later than anything can be, `longest` from now on at most, by a clock set back since."""
-    held, untried = now + HELD, now + 2 * SKEW
-    values = (held, now, now + longest + SKEW, held + SKEW, untried)
+    held = now + HELD
+    values = (held, now, now + longest + LEAP, held + LEAP, now + LEAP)
     connection.execute(_PULL_IN, tuple(map(to_text, values)))
 
 

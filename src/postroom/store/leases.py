@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from postroom.store.connection import Connection
 from postroom.store.database import Database
-from postroom.store.times import SKEW, to_text
+from postroom.store.times import LEAP, to_text
 from postroom.store.worker import StoreError
 
 HELD = timedelta(seconds=10)
@@ -86,6 +86,6 @@ def _keep(connection: Connection, lease: Lease, until: str) -> bool:
 
 def _take(connection: Connection, mailbox: str, owner: str, now: datetime, alone: bool) -> Lease | None:
     moment = _NEVER if alone else to_text(now)
-    values = (mailbox, owner, to_text(now + HELD), moment, moment, to_text(now + HELD + SKEW))
+    values = (mailbox, owner, to_text(now + HELD), moment, moment, to_text(now + HELD + LEAP))
     row = connection.execute(_TAKE, values).fetchone()
     return None if row is None else Lease(mailbox, owner, row[0])

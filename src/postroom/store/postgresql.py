@@ -35,7 +35,7 @@ SETTINGS = {
     "statement_timeout": "15s",
 }
 _MOST_PREPARED = 256
-LOSSES = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError)
+LOSSES = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError, TimeoutError)
 """What is raised where a connection is lost or of no use."""
 
 
@@ -177,7 +177,8 @@ class PostgresqlSession:
             if self._connection is None or self._connection.is_closed():
                 raise _lost() from failure
             raise StatementError(str(failure)) from failure
-        except (OSError, TimeoutError) as failure:
+        except (OSError, TimeoutError, asyncpg.InternalClientError) as failure:
+            # The last is asyncpg at a loss: a server that died has cut an exchange short that it waits to go on with.
             self._leave()
             raise _lost() from failure
         finally:

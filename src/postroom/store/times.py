@@ -7,6 +7,9 @@ from datetime import UTC, datetime, timedelta
 SKEW = timedelta(minutes=1)
 """Clocks of hosts may differ by as much; what is noted from further ahead was noted before a clock was set back."""
 
+LEAP = timedelta(minutes=10)
+"""The same where a mistake is dear: what another host holds is not taken from it for its clock alone."""
+
 
 def to_text(moment: datetime) -> str:
     """Such as `2026-03-03T09:00:00.000000Z`; `moment` must be aware."""

@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from queue import Empty, Full, Queue
 from typing import Generic, Protocol, TypeVar
 
@@ -110,8 +111,20 @@ class Worker:
         while not last:
             batch, last = self._take()
             if wanted := [job for job in batch if job.future.set_running_or_notify_cancel()]:
-                self._perform(self._session, wanted)
+                self._done(wanted)
         self._session.close()
+
+    def _done(self, jobs: Sequence[Job[object]]) -> None:
+        """Whatever happens, nobody waits for ever: who was not told anything is told that it failed."""
+        try:
+            self._perform(self._session, jobs)
+        except Exception as unforeseen:  # noqa: BLE001 - the thread serves whoever comes next
+            failure = StoreError(f"the database failed: {type(unforeseen).__name__}")
+            for job in jobs:
+                if not job.future.done():
+                    job.fail(failure)
+            with suppress(Exception):
+                self._session.rollback()
 
     def _take(self) -> tuple[list[Job[object]], bool]:
         """Wait for one job, then take all that came meanwhile; True if that was the last."""
