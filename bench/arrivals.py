@@ -24,7 +24,7 @@ AT_MOST = 50.0
 ARRIVALS = 200
 _USER = "u05"
 _PATIENCE = 45.0
-"""Seconds."""
+"""Seconds: where inotify tells Dovecot nothing, it looks by itself after half a minute."""
 _MOST_BEFORE = 20
 _CALM = 2.0
 """Seconds in which everything is told of a message, when nothing else happens."""

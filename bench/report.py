@@ -116,7 +116,7 @@ def new_mail(shown: str, machine: str, count: int) -> str:
     """The section of how late new mail is told, around its table."""
     return f"""\
 How long after a raw socket in IDLE reads the EXISTS line, which Dovecot itself holds back for half a second; {count}
-arrivals. Where inotify tells it nothing Dovecot looks by itself, here every second.
+arrivals. Where inotify tells it nothing, Dovecot looks by itself after half a minute: the bench waits.
 
 {shown}
 

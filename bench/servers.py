@@ -26,8 +26,6 @@ SMALL_USERS = tuple(f"u{number:02}" for number in range(1, 11))
 _MAIL_ID = 5000
 """Whose mail it is if root runs the bench: Dovecot serves no mail of root's."""
 _PATIENCE = 30.0
-_LOOKS = "mailbox_idle_check_interval = 1 secs"
-"""Where inotify tells it nothing, or it has no instance of it, Dovecot would else look after half a minute."""
 _BATCH = 250
 """Messages that are put into a folder at a time."""
 _CONNECTIONS = 4
@@ -81,7 +79,7 @@ def mail_server(folder: Path, large: int, small: int) -> Iterator[MailServer]:
     folder.chmod(0o755)
     server = MailServer(free_port(), free_port(), large, small)
     with (
-        process([program(), "-F", "-c", str(configured(folder, server.port, _LOOKS))], server.port),
+        process([program(), "-F", "-c", str(configured(folder, server.port))], server.port),
         process([sys.executable, "-m", "bench.sink", str(server.smtp_port)], server.smtp_port),
     ):
         if not filled:
