@@ -56,6 +56,8 @@ class Office:
     log: io.StringIO = field(default_factory=io.StringIO)
     meters: Meters = field(default_factory=Meters)
     wake: Callable[[], None] = lambda: None
+    stop: Callable[[], object] = lambda: None
+    """The courier begins nothing more, as before it drains."""
 
     async def tell(self, name: str, event: str = "message.received", mailbox: str = "work", **more: Any) -> str:
         """Enqueue an event, and its id."""
@@ -121,7 +123,7 @@ async def couriering(
         courier = Courier(attempts, tasks)
         await courier.begin()
         running = tasks.create_task(courier.run())
-        office.wake = courier.wake
+        office.wake, office.stop = courier.wake, running.cancel
         try:
             yield courier
         finally:

@@ -386,6 +386,7 @@ async def test_at_the_end_running_attempts_end_or_are_given_back(office: Office,
         async with couriering(office, desk(tmp_path, receiver)) as courier:
             identifier = await office.tell("desk")
             await receiver.until(1)
+            office.stop()
             await courier.drain(0.01)
             assert await office.ask("SELECT state, owner, next_at FROM deliveries") == [
                 ("due", None, "2026-03-03T09:00:00.000000Z")
