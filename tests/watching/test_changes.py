@@ -15,10 +15,12 @@ from postroom.store import told as memory
 from postroom.store.told import LIFE, MOST, Told, listing
 from tests.servers.dovecot import Dovecot
 from tests.servers.mail import plain
+from tests.servers.patience import until
 from tests.watching.standing import DANA, RECEIVED, Standing, configuration, endpoint, standing
 
 pytestmark = pytest.mark.anyio
 USERS = (f"changes-{number}" for number in count())
+INBOX = ("work", "INBOX")
 FLAGS, DELETED = "message.flags", "message.deleted"
 HIDDEN = plain("Tender", sender="boss@corp.example")
 
@@ -34,10 +36,16 @@ def changed(dovecot: Dovecot, user: str, *work: tuple[str, ...], folder: str = "
 
 
 async def told(at: Standing, dovecot: Dovecot, user: str, *messages: bytes) -> None:
-    """Deliver these, and wait until all are told of to `desk`."""
-    before = len(await at.received("desk"))
+    """Deliver these, and wait until all are told of to `desk`, and the listener has heard of them.
+
+    Of what comes and goes while Dovecot holds its news back it tells nothing: then a sweep finds out.
+    """
+    await at.trusted()
+    board, before = at.directory.watching.board, len(await at.received("desk"))
+    seen = board.versions([INBOX])
     await asyncio.to_thread(dovecot.deliver, user, messages)
     await at.until(lambda: at_least(at.received, "desk", before + len(messages)))
+    await until(lambda: board.versions([INBOX]) != seen)
 
 
 async def at_least(ask: Callable[[str], Any], name: str, least: int) -> bool:

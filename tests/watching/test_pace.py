@@ -37,6 +37,12 @@ async def holds(at: Standing, name: str, count: int) -> None:
     at.clock.wind(LOOK)
 
 
+async def registered(at: Standing, *names: str) -> None:
+    """The store knows endpoints of these names."""
+    known = [Registered("work", name, "", gaps=False) for name in names]
+    await at.database.write(lambda connection: endpoints.register(connection, known, at.clock.now()))
+
+
 async def written(at: Standing, statement: str, name: str) -> None:
     await at.database.write(lambda connection: connection.execute(statement, (name,)) and None)
 
@@ -55,8 +61,7 @@ async def test_a_watcher_runs_only_so_far_ahead_of_the_quickest_who_takes_events
     await asyncio.to_thread(dovecot.deliver, "pace", [])
     config = configuration(dovecot.port, "pace", [endpoint(name, RECEIVED) for name in names])
     async with standing(config, tmp_path) as at:
-        known = [Registered("work", name, "", gaps=False) for name in names]
-        await at.database.write(lambda connection: endpoints.register(connection, known, at.clock.now()))
+        await registered(at, *names)
         await written(at, FAILING, "down")
         async with at.watching():
             await at.trusted()
@@ -73,8 +78,7 @@ async def test_one_from_whom_most_is_hidden_does_not_hurry_the_watcher(dovecot: 
     both = [endpoint("desk", RECEIVED), endpoint("blind", RECEIVED, profile="desk")]
     hidden = [{"id": "all", "match": {"subject": "Note"}, "action": "hide"}]
     async with standing(configuration(dovecot.port, "pace-blind", both, rules=hidden), tmp_path) as at:
-        known = [Registered("work", name, "", gaps=False) for name in ("desk", "blind")]
-        await at.database.write(lambda connection: endpoints.register(connection, known, at.clock.now()))
+        await registered(at, "desk", "blind")
         async with at.watching():
             await at.trusted()
             await at.until(at.marked)
@@ -88,8 +92,7 @@ async def test_one_from_whom_most_is_hidden_does_not_hurry_the_watcher(dovecot: 
 async def test_nobody_is_waited_for_who_takes_nothing(dovecot: Dovecot, tmp_path: Path) -> None:
     await asyncio.to_thread(dovecot.deliver, "pace-down", [])
     async with standing(configuration(dovecot.port, "pace-down", [endpoint("desk", RECEIVED)]), tmp_path) as at:
-        known = [Registered("work", "desk", "", gaps=False)]
-        await at.database.write(lambda connection: endpoints.register(connection, known, at.clock.now()))
+        await registered(at, "desk")
         await written(at, FAILING, "desk")
         async with at.watching():
             await at.trusted()

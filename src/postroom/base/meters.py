@@ -27,7 +27,6 @@ class Meters:
         self._turned_away = Counter(
             "postroom_requests_turned_away", "Requests answered 503 for overload.", registry=self._registry
         )
-
         self._posts = Counter(
             "postroom_posts", "Attempts to tell webhooks, by how they ended.", ("outcome",), registry=self._registry
         )
